@@ -16,6 +16,7 @@ from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, is_sound
 from sync.entries.entry import Entry, lipmaa
+from sync.group.logs import is_formed, place_of
 from sync.group.records import Contradiction, Contradicts
 from sync.machine import ChannelId, MessageId, PeerId
 
@@ -73,6 +74,9 @@ LINKS: Final = """
         ON other.message_id = later.backlink AND other.channel = later.channel
     WHERE (other.author, other.log, other.seq) != (later.author, later.log, later.seq - 1)
 """
+
+NOTHING: Final = b""
+"""Target that never comes: of an entry whose links are not those that its number wants."""
 
 LOGS_KEPT: Final = 1024
 """Author logs whose newest entries are remembered; a group of two hundred has some hundreds. Who
@@ -152,6 +156,8 @@ def found_at_commit(
     """Return, and note, what these messages, just stored, contradict of what is here."""
     loose: list[Stored] = []
     links: list[Link] = []
+    odd = [(NOTHING, one.number) for one in stored if not is_formed(place_of(one.entry.header))]
+    execute_for_rows(db, AWAIT, odd)
     for one in stored:
         entry = one.entry
         channel, skiplink = entry.header.channel_id, entry.header.skiplink

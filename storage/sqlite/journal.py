@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final, TypeVar, assert_never
 
 from storage.sqlite import changes
+from storage.sqlite.author_logs import logs_of
 from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.contradictions import Tops, found_at_commit
 from storage.sqlite.database import Database
@@ -47,7 +48,9 @@ from storage.sqlite.queries import (
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
+from sync.errors import StorageError
 from sync.group.clock_values import Answer
+from sync.group.ingest import outline_of_entry
 from sync.group.records import GAPS_MAX, Contradiction, stamped_row
 from sync.group.values import (
     Altered,
@@ -72,6 +75,9 @@ T = TypeVar("T")
 
 TIPS_MAX: Final = 64
 """Four causal histories of a sync message (16): older tips wait for those to be named."""
+
+WAKU_HASH: Final = 5
+"""Column of the Waku hash in a row with these (`CLAIMS`)."""
 
 NEWEST: Final = 2
 """Messages a causal history names when every message is named already."""
@@ -115,9 +121,13 @@ class SqliteJournal:
             altered, contradictions = await self._database.write(
                 partial(_commit, records, self._tops)
             )
+        except StorageError:
+            self._tops = Tops()  # which remembers what is not here
+            raise
         finally:  # what the disk refused to set aside is told again when it is found again
             if self._database.damage:
                 gone = [one for one in records if isinstance(one, Discard)]
+                self._tops = Tops() if gone else self._tops
                 self._database.damage.forget([_key(one.channel, one.message_id) for one in gone])
         for found in contradictions:
             for watcher in self._watchers:
@@ -367,6 +377,7 @@ def _restore(
         sync_ids=b"".join(
             [stamped_row(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]
         ),
+        logs=logs_of(channel, db, damaged),
         own_log=_own_log(channel, author, own_log, db),
         own_created_ns=0 if newest_own is None else to_u64(newest_own),
         tips=_tips(channel, db, damaged),
@@ -383,7 +394,7 @@ def _restore(
             ]
         ),
         waiting=_held_back(channel, Status.WAITING, db, damaged),
-        parked=_held_back(channel, Status.PARKED, db, damaged),
+        parked=_parked(channel, db, damaged),
         loading=frozenset(
             [
                 message_id(stored)
@@ -436,6 +447,11 @@ def _held_back(
     channel: bytes, status: Status, db: sqlite3.Connection, damaged: list[Place]
 ) -> tuple[Outline, ...]:
     return _outlines(db.execute(HELD_BACK, (channel, STATUS[status])), damaged)
+
+
+def _parked(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tuple[Outline, ...]:
+    rows = _but_damaged(db.execute(HELD_BACK, (channel, STATUS[Status.PARKED])), damaged)
+    return tuple([outline_of_entry(entry_of(row[CLAIMS - 1]), row[WAKU_HASH]) for row in rows])
 
 
 def _loading(

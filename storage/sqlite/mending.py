@@ -11,6 +11,7 @@ from storage.sqlite.changes import adopt, recounted, words_of
 from storage.sqlite.integrity import problems_of
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.queries import (
+    AWAIT_AGAIN,
     DAMAGED_CHILDREN,
     FORGET,
     FORGET_PARENTS,
@@ -81,6 +82,7 @@ def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
             db.execute(DAMAGED_CHILDREN, (named, channel))
         edited |= recounted(db, place)
         db.execute(SET_ASIDE, place)
+        db.execute(AWAIT_AGAIN, place)
         db.execute(FORGET_PARENTS, place)
         db.execute(FORGET, place)
     if edited:  # whose words the index has, nobody can read any more

@@ -282,6 +282,17 @@ PRIVATE: Final = """
 ALTER TABLE peers ADD COLUMN private_ns INTEGER;
 """
 
+AWAITED: Final = """
+-- Links that lead nowhere in a history from before they were awaited; x'' is awaited by entries
+-- that have a backlink and are the first, or have none and are not.
+INSERT OR IGNORE INTO awaited_links SELECT backlink, number FROM messages AS later
+    WHERE backlink IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = later.channel
+    );
+INSERT OR IGNORE INTO awaited_links SELECT x'', number FROM messages
+    WHERE (backlink IS NULL) != (seq = -9223372036854775807);
+"""
+
 ANNOUNCED: Final = """
 -- The counter of our last announcement: it rises over restarts.
 CREATE TABLE announced (
@@ -292,6 +303,6 @@ CREATE TABLE announced (
 
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, ANNOUNCED,
+    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -88,6 +88,13 @@ SET_ASIDE: Final = """
     INSERT INTO damaged SELECT number, channel, message_id, payload FROM messages
     WHERE channel = ? AND message_id = ?
 """
+AWAIT_AGAIN: Final = """
+    INSERT OR IGNORE INTO awaited_links
+    SELECT gone.message_id, above.number FROM messages AS gone CROSS JOIN messages AS above
+        ON above.channel = gone.channel AND above.author = gone.author
+            AND above.log = gone.log AND above.seq > gone.seq
+    WHERE gone.channel = ? AND gone.message_id = ? ORDER BY above.seq LIMIT 1
+"""
 FORGET_PARENTS: Final = """
     DELETE FROM parents WHERE child IN (
         SELECT number FROM messages WHERE channel = ? AND message_id = ?

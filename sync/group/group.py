@@ -8,6 +8,7 @@ Rules:
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sync.entries import ephemeral
 from sync.entries.entry import Header
@@ -18,6 +19,7 @@ from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.history_loading import Loading
 from sync.group.ingest import content_of, outline_of
+from sync.group.logs import ChannelLogs, place_of
 from sync.group.sds_mapping import asked_of, mapped, restored_of
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
@@ -71,7 +73,8 @@ class Group:
         self.loading = Loading()
         self.sds.expect(self.loading.coming)
         self.sds.looks_up = True
-        self.holdings = Holdings()
+        self.logs = ChannelLogs()
+        self.holdings = Holdings(self.logs.heights)
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
@@ -377,6 +380,8 @@ class Group:
 
     def _insert_item(self, stored: values.StoredMessage) -> None:
         self.holdings.add(_sync_id(stored))
+        header = stored.entry.header
+        self.logs.add(header.author, stored.entry.message_id, place_of(header))
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
@@ -417,7 +422,8 @@ class Group:
         admitted: list[values.Effect] = []
         for one in taken:
             if one.message_id in ahead:  # our clock was set, or judged, since it came
-                self.aside.parked.add(ahead[one.message_id])
+                counted = replace(ahead[one.message_id], place=None)  # in its log since it came
+                self.aside.parked.add(counted)
                 admitted.append(self._parked(one.message_id))
             else:
                 admitted += self._admit(one)
@@ -483,6 +489,8 @@ class Group:
 
     def _admit_aside(self, outline: values.Outline, *, send: bool = False) -> list[values.Effect]:
         self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
+        if outline.place is not None:
+            self.logs.add(outline.sender_id, outline.message_id, outline.place)
         return self._admit(content_of(outline), send=send)
 
     def _withdraw(self, settled: Sequence[values.Outline]) -> list[values.Effect]:
@@ -563,6 +571,7 @@ class Group:
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
         self._writer.restore(state)
         self.holdings.restore(state.sync_ids)
+        self.logs.restore(state.logs)
         self.loading.restore(state.loading, self._now)
         self._sds(sds.Postpone(state.loading))
         for outline in state.parked:

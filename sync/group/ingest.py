@@ -11,6 +11,7 @@ from typing import Self, TypeAlias
 
 from sync.entries.entry import Entry, Parent, open_content
 from sync.errors import RemoteError
+from sync.group.logs import place_of
 from sync.group.records import Outline, StoredMessage
 from sync.machine import ChannelId, PeerId
 from sync.sds.incoming import Content
@@ -169,6 +170,7 @@ def outline_of_entry(entry: Entry, waku_hash: bytes) -> Outline:
         created_ns=entry.header.created_ns,
         causal_history=history_of(entry),
         retrieval_hint=waku_hash,
+        place=place_of(entry.header),
     )
 
 

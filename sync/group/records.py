@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from sync.entries.changes import Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
+from sync.group.logs import LogPlace, LogState
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
@@ -159,6 +160,8 @@ class Outline:
     created_ns: Nanos
     causal_history: tuple[HistoryEntry, ...]
     retrieval_hint: bytes
+    place: LogPlace | None = None
+    """In the author's log; only of those that are parked, which do not count there yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,8 @@ class ChannelState:
     sync_ids: bytes = b""
     """Every stored message but the parked ones, ascending, 40 bytes each: created_ns, big-endian,
     and Waku hash."""
+    logs: tuple[LogState, ...] = ()
+    """All author logs, of the same messages, ascending."""
     own_log: tuple[MessageId, ...] = ()
     """Ids of our current log by sequence number, from 1 on."""
     own_created_ns: Nanos = 0

@@ -4,16 +4,20 @@ An id goes in with the input that stores its message. Payloads that mention it a
 that input's commit, so nothing tells of what a power cut could take away.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import OrderedSet, SyncId
 from sync.structures.set_digest import Digest, Held
 
 
 @dataclass(slots=True)
 class Holdings:
-    """Ids of all stored messages but the parked ones."""
+    """Ids of all stored messages but the parked ones, and the heights of their logs."""
 
+    heights: Callable[[], tuple[LogHeight, ...]] = tuple
+    """Returns the heights of now, ascending; they are put in order when somebody asks."""
     items: OrderedSet = field(default_factory=OrderedSet)
     _digest: Digest | None = None
     """None until a session wants it: a million ids take 30 ms."""

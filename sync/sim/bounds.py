@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from sync.check import message as check_message
-from sync.group import aside, history_loading, typing_notices, writer
+from sync.group import aside, history_loading, logs, typing_notices, writer
 from sync.manager import schedule
 from sync.runner import input_queue
 from sync.runner.runner import Runner
@@ -116,6 +116,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
     "Buckets._levels": token_bucket.KEYS_MAX,
+    "ChannelLogs._logs": _stored,
     "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
     "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": _stored,
@@ -188,6 +189,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Typists._resting": typing_notices.RESTING_MAX,
     "Typists._typists": typing_notices.TYPISTS_MAX,
     "Weights._of": lambda scale: 2 * scale.links + scale.sessions,
+    "_Log.runs": logs.RUNS_MAX,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,
     "Answering.asked_by": answering.ANSWERS_MAX,

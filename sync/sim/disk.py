@@ -18,7 +18,8 @@ from sync.entries.changes import (
 )
 from sync.entries.entry import Entry, Kind
 from sync.errors import StorageError
-from sync.group.ingest import history_of
+from sync.group.ingest import history_of, outline_of
+from sync.group.logs import ChannelLogs, LogState, place_of
 from sync.group.records import GAPS_MAX, Contradiction, stamped_row
 from sync.group.status import UNSENT
 from sync.group.values import (
@@ -336,6 +337,7 @@ class Disk:
                     if kept.status is not Status.PARKED
                 )
             ),
+            logs=self._logs(),
             own_log=tuple(entry.message_id for entry in current),
             own_created_ns=max(
                 [entry.header.created_ns for entry in own if self._counts(entry.message_id)],
@@ -356,7 +358,16 @@ class Disk:
                 and self._counts(message_id)
             ),
             waiting=self._outlines(Status.WAITING),
-            parked=self._outlines(Status.PARKED),
+            parked=tuple(
+                sorted(
+                    (
+                        outline_of(row.message)
+                        for row in self.rows.values()
+                        if row.status is Status.PARKED
+                    ),
+                    key=_place,
+                )
+            ),
             loading=frozenset(
                 message_id for message_id, row in self.rows.items() if row.status is Status.LOADING
             ),
@@ -376,6 +387,14 @@ class Disk:
             clock=self.clock,
             counter=self.counter,
         )
+
+    def _logs(self) -> tuple[LogState, ...]:
+        logs = ChannelLogs()
+        for message_id, row in self.rows.items():
+            if row.status is not Status.PARKED:
+                header = row.message.entry.header
+                logs.add(header.author, message_id, place_of(header))
+        return logs.states()
 
     def _counts(self, message_id: MessageId) -> bool:
         """Return whether a message counts: it is not set aside until its time."""

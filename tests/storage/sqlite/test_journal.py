@@ -30,6 +30,7 @@ from tests.support.storage.stores import (
     membership,
     opened,
     outline,
+    parked_outline,
     restored,
 )
 from tests.support.sync.entries import CHANNEL, Author
@@ -147,7 +148,7 @@ async def test_every_kind_of_record_is_in_the_state_after_reopening(tmp_path: Pa
         own_state(mine, unacknowledged, 0),
         own_state(again, Delivery.FAILED, 5),
     )
-    assert (after.waiting, after.parked) == ((outline(held),), (outline(early),))
+    assert (after.waiting, after.parked) == ((outline(held),), (parked_outline(early),))
     assert loaded[hers.entry.message_id].after_gap
     assert loaded[again.entry.message_id].delivery is Delivery.FAILED
 

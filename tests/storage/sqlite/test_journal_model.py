@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sync.group.logs import ChannelLogs, LogState, place_of
 from sync.group.values import (
     ChannelState,
     OwnState,
@@ -25,7 +26,7 @@ from sync.group.values import (
 from sync.machine import MessageId
 from sync.sds.message import Delivery
 from tests.support.storage.rows import log_of, log_rows, sync_rows
-from tests.support.storage.stores import OWN_LOG, ids, opened, outline, restored
+from tests.support.storage.stores import OWN_LOG, ids, opened, outline, parked_outline, restored
 from tests.support.sync.entries import CHANNEL, Author
 
 ROOT = Path(__file__).parents[3]
@@ -80,6 +81,7 @@ class Model:
             log_number=self.log,
             log=log_rows(self.position(message) for message in by_position),
             sync_ids=sync_rows(sorted((m.entry.header.created_ns, m.waku_hash) for m in held)),
+            logs=self.logs(held),
             own_log=tuple(ids(self.mine[self.log].entries)),
             own_created_ns=max([m.entry.header.created_ns for m in own], default=0),
             tips=tuple([outline(message) for message in tips][-64:]),
@@ -98,10 +100,17 @@ class Model:
                 ]
             ),
             waiting=tuple([outline(m) for m in self.messages(Status.WAITING)]),
-            parked=tuple([outline(m) for m in self.messages(Status.PARKED)]),
+            parked=tuple([parked_outline(m) for m in self.messages(Status.PARKED)]),
             loading=frozenset(ids(self.messages(Status.LOADING))),
             gaps=tuple([outline(m) for m in by_position if m.entry.message_id in gaps]),
         )
+
+    def logs(self, held: list[StoredMessage]) -> tuple[LogState, ...]:
+        logs = ChannelLogs()
+        for message in held:
+            header = message.entry.header
+            logs.add(header.author, message.entry.message_id, place_of(header))
+        return logs.states()
 
     def write(self, data: st.DataObject) -> Record:
         name = data.draw(st.sampled_from(["me", "ann", "bob"]))

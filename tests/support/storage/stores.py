@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from storage.profile.members import Members
@@ -10,6 +10,7 @@ from storage.sqlite.database import Database
 from storage.sqlite.history import SqliteHistory
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.membership import Membership
+from sync.group.logs import place_of
 from sync.group.values import (
     ChannelState,
     Outline,
@@ -64,6 +65,11 @@ def delivered(*messages: StoredMessage) -> list[Record]:
 def ids(messages: Iterable[StoredMessage | Outline | OwnState]) -> list[MessageId]:
     """The ids of `messages`."""
     return [m.entry.message_id if isinstance(m, StoredMessage) else m.message_id for m in messages]
+
+
+def parked_outline(message: StoredMessage) -> Outline:
+    """Return the outline of a message that is parked: with its place in its log."""
+    return replace(outline(message), place=place_of(message.entry.header))
 
 
 def outline(message: StoredMessage) -> Outline:
