@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storage.pipeline.handed import handed
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.results.publishing import Results, Run
+from storage.pipeline.results.small_tables import row_count
 from storage.pipeline.spark.names import naming
 
 if TYPE_CHECKING:
@@ -37,3 +39,7 @@ class Work:
         with naming(self.spark, f"{self.run.job}: {name}"):
             frame.write.partitionBy(*by).parquet(path)
         return self.spark.read.schema(frame.schema).parquet(path)
+
+    def write_side(self, name: str, frame: "DataFrame") -> "DataFrame":
+        """Write a table that others are joined with: each task gets all of it if it is small."""
+        return handed(self.write(name, frame), row_count(self.run.directory, name))

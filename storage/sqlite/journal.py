@@ -16,6 +16,7 @@ from storage.sqlite.author_logs import logs_of
 from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.contradictions import Tops, found_at_commit
 from storage.sqlite.database import Database
+from storage.sqlite.entry_pages import page_of
 from storage.sqlite.looks import readable
 from storage.sqlite.payloads import entry_of, message_of
 from storage.sqlite.queries import (
@@ -69,7 +70,8 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.runner.journal import Loaded, Watcher
+from sync.runner.journal import EntriesPage, Loaded, Watcher
+from sync.structures.log_spans import LogSpan
 
 T = TypeVar("T")
 
@@ -155,6 +157,19 @@ class SqliteJournal:
     ) -> tuple[Outline, ...]:
         """Return messages that wait for history on its way; see `Journal.load_held_back`."""
         return await self._sound(partial(_loading, bytes.fromhex(channel), after, limit))
+
+    async def entries_page(
+        self,
+        channel: ChannelId,
+        spans: Sequence[LogSpan],
+        after: tuple[int, MessageId] | None,
+        limit: int,
+    ) -> EntriesPage:
+        """Return a page of what is in spans of logs; see `Journal.entries_page`."""
+        place = None if after is None else (from_u64(after[0]), bytes.fromhex(after[1]))
+        read = partial(page_of, bytes.fromhex(channel), spans, place, limit)
+        rows, more = await self._sound(read)
+        return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""

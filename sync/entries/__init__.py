@@ -1,1 +1,1 @@
-"""Signed entries: identities, an entry and its encoding, changes to other entries, typing."""
+"""Signed entries: identities, encoding, changes, typing."""

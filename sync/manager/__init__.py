@@ -1,1 +1,1 @@
-"""Decides when to reconcile, with which peer, by which protocol, and why."""
+"""Decides when to reconcile, with whom, by which protocol, and why."""

@@ -1,1 +1,1 @@
-"""Turns the machines of a node: handle inputs, commit, release effects; logs what happened."""
+"""Turns a node's machines: handle inputs, commit, release effects; logs what happened."""

@@ -1,4 +1,4 @@
-"""SDS, Scalable Data Sync: reliable causal delivery over unreliable broadcast; SDS-R repairs it.
+"""SDS, Scalable Data Sync: causal delivery over unreliable broadcast; SDS-R repairs it.
 
 Where each section of the two specifications is, and which `tests/sync/sds/test_*.py` prove it.
 Every single rule, with its function and its test, is in `tests/sync/sds/sds_map.md`.

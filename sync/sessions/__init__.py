@@ -1,1 +1,1 @@
-"""Sessions of a channel with its peers: their table, stages, limits and ends."""
+"""Sessions of a channel with its peers: table, stages, ends."""

@@ -1,4 +1,4 @@
-"""A whole group of nodes in one thread: real engines, a virtual clock, a seeded network.
+"""A group of nodes in one thread: real engines, a virtual clock, a seeded network.
 
 - `timeline`: the time, and what happens when.
 - `disk`: a journal in memory that a crash takes back to its last commit.

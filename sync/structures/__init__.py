@@ -1,1 +1,1 @@
-"""Data structures that protocols share: Bloom filters, ordered sets, digests, encodings, limits."""
+"""Structures that protocols share: Bloom filters, ordered sets, digests, encodings, limits."""

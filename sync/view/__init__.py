@@ -1,1 +1,1 @@
-"""The UI's view of the engine: snapshots, events, frames, message details, the causal graph."""
+"""The UI's view of the engine: snapshots, events, frames, messages, the causal graph."""

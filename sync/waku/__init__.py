@@ -1,4 +1,4 @@
-"""Waku Sync: two peers exchange the messages that only one of them has.
+"""Waku Sync: two peers exchange messages that only one has.
 
 Where each section of the specification lives:
 

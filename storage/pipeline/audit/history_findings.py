@@ -129,7 +129,7 @@ def bits(messages: "DataFrame", held: "DataFrame", members: "DataFrame") -> "Dat
     """
     words = members.groupBy("channel", "word").agg(F.expr("bit_or(shiftleft(1L, bit)) as everyone"))
     return (
-        messages.join(F.broadcast(words), "channel")
+        messages.join(words, "channel")
         .join(held.drop("delivered"), ["channel", "message_id", "word"], "left")
         .fillna(0, "held")
     )
@@ -147,7 +147,7 @@ def ends(who: "DataFrame", members: "DataFrame") -> "DataFrame":
         last_lamport long
     """
     return (
-        who.join(F.broadcast(members), ["channel", "word"])
+        who.join(members, ["channel", "word"])
         .where(is_set("held"))
         .groupBy("channel", "node", "word", "bit")
         .agg(
@@ -173,7 +173,7 @@ def missing(who: "DataFrame", present: "DataFrame") -> "DataFrame":
     """
     return (
         who.where("held != everyone")
-        .join(F.broadcast(present), ["channel", "word"])
+        .join(present, ["channel", "word"])
         .where((F.col("place") > F.col("first")) & (F.col("place") < F.col("last")))
         .where(~is_set("held"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")
@@ -195,4 +195,4 @@ def exported(found: "DataFrame", begins: "DataFrame") -> "DataFrame":
         & (F.col("found.node") == F.col("begins.node"))
         & (F.col("found.created_ns") < F.col("begins.since_ns"))
     )
-    return found.alias("found").join(F.broadcast(begins.alias("begins")), older, "left_anti")
+    return found.alias("found").join(begins.alias("begins"), older, "left_anti")

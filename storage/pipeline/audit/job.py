@@ -12,15 +12,13 @@ from pyspark.sql import functions as F  # noqa: N812  # as all of its documentat
 
 from storage.pipeline.audit import history_findings, log_findings, tails
 from storage.pipeline.errors import PipelineError
+from storage.pipeline.handed import handed, is_small
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
 from storage.pipeline.results.small_tables import first_rows, row_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-SMALL_ROWS: Final = 500_000
-"""Rows of which every executor gets all, some 50 MB, rather than sorting the logs by message."""
 
 HELPERS: Final = (
     "edges",
@@ -90,34 +88,34 @@ class Audit:
         doubtful = history_findings.doubtful(history_findings.dependencies(self.history))
         if older := self.omissions.older:
             ids = self.work.spark.createDataFrame(older, OLDER)
-            doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
+            doubtful = doubtful.join(handed(ids, len(older)), "parent", "left_anti")
         edges = self.work.write("edges", doubtful)
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
+        members = handed(members, row_count(self.consolidated.directory, "members"))
         order = self.work.write("order", history_findings.placed(self.history))
         who = history_findings.bits(order, held, members)
-        ends = self.work.write("ends", history_findings.ends(who, members))
+        ends = self.work.write_side("ends", history_findings.ends(who, members))
         self._found("missing", self._exported(history_findings.missing(who, ends)))
         self._tails(self.work.write("behind", tails.behind(ends, self.history)))
 
     def _exported(self, missing: "DataFrame") -> "DataFrame":
         if begins := self.omissions.begins:
             told = self.work.spark.createDataFrame(begins, BEGINS)
-            return history_findings.exported(missing, told)
+            return history_findings.exported(missing, handed(told, len(begins)))
         return missing
 
     def _tails(self, late: "DataFrame") -> None:
         """Tell who left from who lacks the end; where nobody is behind, no log is read."""
         nodes = sorted(row.node for row in late.select("node").distinct().collect())
         log = self.work.inputs.log_of(self.work.spark, nodes)
-        written = self.history
-        if self._is_small:
-            written = F.broadcast(written.select("channel", "message_id", "author", "created_ns"))
-        reached = self.work.write("reached", tails.reach(log, written))
-        found = self._exported(tails.missing_tail(late, self.history, reached))
+        reached = self.work.write("reached", tails.reach(log, self._whole(self.history)))
+        there = handed(tails.awaited(late, reached), self._rows("reached"))
+        found = self._exported(tails.missing_tail(self.history, there))
         self._found("missing_tail", found)
-        self.work.write("left", tails.left(late, self.history, reached, found))
+        away = handed(tails.gone(late, found), self._rows("behind"))
+        self.work.write("left", tails.left(self.history, reached, away))
 
     def _logs(self) -> None:
         whole = self.log
@@ -125,23 +123,22 @@ class Audit:
             whole = whole.where(~F.col("node").isin(in_part))
         holes = log_findings.trace_holes(whole)
         if forgotten := self.omissions.forgotten:
-            holes = log_findings.unexplained(
-                holes, self.work.spark.createDataFrame(forgotten, HOLES)
-            )
+            known = self.work.spark.createDataFrame(forgotten, HOLES)
+            holes = log_findings.unexplained(holes, handed(known, len(forgotten)))
         self._found("trace_holes", holes)
         told = self.log
         if self._is_small:
-            otherwise = log_findings.told_otherwise(self.log, self.history)
+            otherwise = log_findings.told_otherwise(self.log, self._whole(self.history))
             told = self.work.write("otherwise", otherwise)
-        disputed = self.work.write("disputed", log_findings.disputed_lamports(told, self.history))
+        disputed = self.work.write_side(
+            "disputed", log_findings.disputed_lamports(told, self.history)
+        )
         self._found("order_divergence", log_findings.order_divergence(told, disputed))
         self._early()
 
     def _early(self) -> None:
         """Tell of early deliveries; only logs of who is suspected are read again."""
-        related = log_findings.relations(self.history)
-        if self._is_small:
-            related = F.broadcast(related)
+        related = self._whole(log_findings.relations(self.history))
         rows = log_findings.delivered_or_lost(self.log)
         suspected = self.work.write("suspected", log_findings.suspects(rows, related))
         inputs = self.work.inputs
@@ -154,7 +151,14 @@ class Audit:
     @property
     def _is_small(self) -> bool:
         """True if what every entry has fits every task."""
-        return bool(self.consolidated.figures["entries"] <= SMALL_ROWS)
+        return is_small(self.consolidated.figures["entries"])
+
+    def _whole(self, entries: "DataFrame") -> "DataFrame":
+        """Return what every entry has, handed to every task if it is small."""
+        return handed(entries, self.consolidated.figures["entries"])
+
+    def _rows(self, name: str) -> int:
+        return row_count(self.work.run.directory, name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":
         path = str(self.consolidated.directory / name)

@@ -83,7 +83,7 @@ def unexplained(holes: "DataFrame", forgotten: "DataFrame") -> "DataFrame":
     inside = [F.col(f"hole.{name}") == F.col(f"gone.{name}") for name in LOG_ID]
     inside.append(F.col("hole.first") >= F.col("gone.first"))
     inside.append(F.col("hole.last") <= F.col("gone.last"))
-    return holes.alias("hole").join(F.broadcast(forgotten.alias("gone")), inside, "left_anti")
+    return holes.alias("hole").join(forgotten.alias("gone"), inside, "left_anti")
 
 
 def told_otherwise(log: "DataFrame", signed: "DataFrame") -> "DataFrame":
@@ -101,7 +101,7 @@ def told_otherwise(log: "DataFrame", signed: "DataFrame") -> "DataFrame":
     return (
         log.where("message_id is not null and lamport is not null")
         .select(*name, "lamport", "node", "run", "boot", "seq")
-        .join(F.broadcast(known), name, "left")
+        .join(known, name, "left")
         .where("signed_lamport is null or signed_lamport != lamport")
         .drop("signed_lamport")
     )
@@ -152,7 +152,7 @@ def order_divergence(log: "DataFrame", disputed: "DataFrame") -> "DataFrame":
         node string, channel string, message_id binary, lamport long, signed_lamport long,
         run string, boot long, seq long: the first row that tells it
     """
-    told = log.join(F.broadcast(disputed), ["channel", "message_id", "lamport"])
+    told = log.join(disputed, ["channel", "message_id", "lamport"])
     row = F.struct("run", "boot", "seq")
     return (
         told.groupBy("node", "channel", "message_id", "lamport", "signed_lamport")

@@ -61,51 +61,70 @@ def reach(log: "DataFrame", history: "DataFrame") -> "DataFrame":
     )
 
 
-def missing_tail(late: "DataFrame", history: "DataFrame", reached: "DataFrame") -> "DataFrame":
+def awaited(late: "DataFrame", reached: "DataFrame") -> "DataFrame":
+    """Return by when messages of each author should have come to whoever is behind.
+
+    Args:
+        late: as of `behind`
+        reached: as of `reach`
+
+    Returns:
+        channel string, node string, last_lamport long, end_ns long, author string, least_ns long:
+        not more rows than `reached`
+    """
+    ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("end_ns"))
+    known = reached.where("least_ns is not null").drop("end_ns")
+    return late.join(ended, ["channel", "node"]).join(known, ["channel", "node"])
+
+
+def missing_tail(history: "DataFrame", there: "DataFrame") -> "DataFrame":
     """Find messages after the last one of a node that was there when they should have come.
 
     Args:
-        late: as of `behind`; few rows
         history: channel string, message_id binary, author string, lamport long, created_ns long,
             and more
-        reached: as of `reach`; few rows
+        there: as of `awaited`
 
     Returns:
         channel string, node string, message_id binary, author string, lamport long, created_ns long
     """
-    ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("end_ns"))
-    known = reached.where("least_ns is not null").drop("end_ns")
-    there = late.join(ended, ["channel", "node"]).join(known, ["channel", "node"])
     expected = F.col("created_ns") + F.col("least_ns") + SETTLED
     return (
         history.select("channel", "message_id", "author", "lamport", "created_ns")
-        .join(F.broadcast(there), ["channel", "author"])
+        .join(there, ["channel", "author"])
         .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
         .where(expected <= F.col("end_ns"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")
     )
 
 
-def left(
-    late: "DataFrame", history: "DataFrame", reached: "DataFrame", found: "DataFrame"
-) -> "DataFrame":
-    """Return who left: behind, and without a finding.
+def gone(late: "DataFrame", found: "DataFrame") -> "DataFrame":
+    """Return who is behind, and without a finding: the columns of `late`.
 
     Args:
-        late: as of `behind`; few rows
-        history: channel string, author string, lamport long, and more
-        reached: as of `reach`; few rows
+        late: as of `behind`
         found: as of `missing_tail`
+    """
+    nodes = found.select("channel", "node").distinct()
+    return late.join(nodes, ["channel", "node"], "left_anti")
+
+
+def left(history: "DataFrame", reached: "DataFrame", away: "DataFrame") -> "DataFrame":
+    """Return since when who left is away.
+
+    Args:
+        history: channel string, author string, lamport long, and more
+        reached: as of `reach`
+        away: as of `gone`
 
     Returns:
         channel string, node string, left_ns long (by its own clock; null: it has no log), later
         long: messages of others since
     """
     ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("left_ns"))
-    gone = late.join(found.select("channel", "node").distinct(), ["channel", "node"], "left_anti")
     return (
         history.select("channel", "author", "lamport")
-        .join(F.broadcast(gone), "channel")
+        .join(away, "channel")
         .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
         .groupBy("channel", "node")
         .agg(F.count("*").alias("later"))

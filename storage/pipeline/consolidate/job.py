@@ -25,11 +25,13 @@ from storage.pipeline.consolidate.spans import EPOCH, Span, write_spans
 from storage.pipeline.consolidate.transforms import DAY_NAME
 from storage.pipeline.consolidate.verify import REASON
 from storage.pipeline.fingerprints.archive import write_state
+from storage.pipeline.handed import handed
 from storage.pipeline.inputs.batches import files_of
 from storage.pipeline.inputs.footers import history_ends
 from storage.pipeline.job_context import Work
 from storage.pipeline.places.place import sink
 from storage.pipeline.results.carrying import carry, days_in
+from storage.pipeline.results.small_tables import row_count
 from storage.results import CHOSEN
 
 if TYPE_CHECKING:
@@ -125,7 +127,8 @@ class Consolidation:
         had = None
         if before is not None:
             had = spark.read.schema(NUMBERED).parquet(str(before / MEMBERS))
-        return self.work.write(MEMBERS, transforms.members_of(there, had))
+            had = handed(had, row_count(before, MEMBERS))
+        return self.work.write_side(MEMBERS, transforms.members_of(there, had))
 
     def _tables(self, rows: "DataFrame", members: "DataFrame") -> list[Span]:
         work, changed = self.work, self.plan.changed

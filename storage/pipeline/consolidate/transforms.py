@@ -78,9 +78,7 @@ def members_of(there: "DataFrame", before: "DataFrame | None" = None) -> "DataFr
         known = nodes.withColumn("had", F.lit(None).cast("long"))
     else:
         had = (F.col("word") * WORD + F.col("bit")).alias("had")
-        known = nodes.join(
-            F.broadcast(before.select("channel", "node", had)), ["channel", "node"], "left"
-        )
+        known = nodes.join(before.select("channel", "node", had), ["channel", "node"], "left")
     last = F.max("had").over(Window.partitionBy("channel"))
     fresh = F.row_number().over(
         Window.partitionBy("channel", F.col("had").isNull()).orderBy("node")
@@ -107,7 +105,7 @@ def variants(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     mine = F.expr("shiftleft(1L, bit)")
     nothing = F.lit(0).cast("long")
     return (
-        rows.join(F.broadcast(members), ["channel", "node"])
+        rows.join(members, ["channel", "node"])
         .groupBy(*COLUMNS, "word")
         .agg(
             F.bit_or(mine).alias("held"),
@@ -192,7 +190,7 @@ def spread(bits: "DataFrame", members: "DataFrame", column: str) -> "DataFrame":
     Returns:
         the same and node string, bit int
     """
-    return bits.join(F.broadcast(members), ["channel", "word"]).where(is_set(column))
+    return bits.join(members, ["channel", "word"]).where(is_set(column))
 
 
 def is_set(column: str) -> "Column":

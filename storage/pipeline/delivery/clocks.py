@@ -29,13 +29,13 @@ def ways(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
         source int, target int (clocks), least_ns long (by these two clocks, may be negative),
         messages long
     """
-    targets = F.broadcast(members.select("member", F.col("clock").alias("target")))
+    targets = members.select("member", F.col("clock").alias("target"))
     authors = members.select(F.col("member").alias("author"), F.col("clock").alias("source"))
     took = F.col("received_ns") - F.col("sent_ns")
     return (
         facts.where("received_ns is not null and sent_ns is not null and member != author")
         .join(targets, "member")
-        .join(F.broadcast(authors), "author")
+        .join(authors, "author")
         .where("source != target")
         .groupBy("source", "target")
         .agg(F.min(took).alias("least_ns"), F.count("*").alias("messages"))
@@ -92,8 +92,8 @@ def compared(
     about = F.floor(F.col("ahead_least_ns") / 2 + F.col("ahead_most_ns") / 2)
     there = F.coalesce(F.col("first_ns") - about <= F.col("sent_ns"), F.expr("false"))
     return (
-        facts.join(F.broadcast(targets), "member")
-        .join(F.broadcast(authors), "author", "left")
+        facts.join(targets, "member")
+        .join(authors, "author", "left")
         .join(known, ["source", "target"], "left")
         .withColumns(ahead)
         .withColumn("there", there)
@@ -119,8 +119,8 @@ def offsets(fastest: "DataFrame", members: "DataFrame") -> "DataFrame":
     # containers of one computer have one clock and several names
     hosts = members.where("host is not null").groupBy("clock").agg(F.min("host").alias("host"))
     there = (
-        fastest.join(F.broadcast(hosts.toDF("source", "a")), "source")
-        .join(F.broadcast(hosts.toDF("target", "b")), "target")
+        fastest.join(hosts.toDF("source", "a"), "source")
+        .join(hosts.toDF("target", "b"), "target")
         .where("a < b")
         .withColumnsRenamed({"least_ns": "there_ns", "messages": "there"})
     )
@@ -147,7 +147,7 @@ def steps(facts: "DataFrame", members: "DataFrame", apart: "DataFrame") -> "Data
         a string, b string, by_ns long (at least), from_ns long, to_ns long (by a's clock): between
         the fastest message there and the fastest one back
     """
-    targets = F.broadcast(members.select("member", F.col("clock").alias("receiver")))
+    targets = members.select("member", F.col("clock").alias("receiver"))
     authors = members.select(F.col("member").alias("author"), F.col("clock").alias("sender"))
     pairs = apart.select("a", "b", "source", "target", "uncertainty_ns")
     there = (F.col("sender") == F.col("source")) & (F.col("receiver") == F.col("target"))
@@ -156,7 +156,7 @@ def steps(facts: "DataFrame", members: "DataFrame", apart: "DataFrame") -> "Data
     return (
         facts.where("received_ns is not null and sent_ns is not null and member != author")
         .join(targets, "member")
-        .join(F.broadcast(authors), "author")
+        .join(authors, "author")
         .join(F.broadcast(pairs), there | back)
         .groupBy("a", "b", "uncertainty_ns")
         .agg(

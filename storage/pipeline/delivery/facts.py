@@ -7,7 +7,6 @@ out of it costs twice as much as the whole table.
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery.rare_events import numbered
@@ -31,12 +30,6 @@ FACT_KINDS: Final = (
 IS_BETWEEN: Final = "lamport between first_lamport and last_lamport"
 """The rule of presence. Messages of one Lamport time with a node's first or last are between: of
 these nobody can say which was before."""
-
-STRETCHES: Final = 48
-"""Columns of the matrix of missing messages; a cell is then still some pixels wide."""
-
-BROADCAST_MAX: Final = 1_000_000
-"""Messages whose senders are handed to every task: some 100 MB. More are joined by a shuffle."""
 
 
 def noted(log: "DataFrame", members: "DataFrame") -> "DataFrame":
@@ -70,16 +63,13 @@ def times(*kinds: LogKind) -> "Column":
     return F.count(F.when(one_of, F.lit(1))).cast("int")
 
 
-def facts(
-    events: "DataFrame", own: "DataFrame", members: "DataFrame", *, broadcast: bool
-) -> "DataFrame":
+def facts(events: "DataFrame", own: "DataFrame", members: "DataFrame") -> "DataFrame":
     """Return one row for each message at each node that noted anything of it.
 
     Args:
         events: the columns of `noted`
         own: message_id binary, author int, sent_ns long, lamport long, stretch byte
         members: member int, first_ns long, first_lamport long, last_lamport long
-        broadcast: whether `own` is small enough to be handed to every task
 
     Returns:
         message_id binary, member int, received_ns long, delivered_ns long, buffered_ns long,
@@ -105,12 +95,12 @@ def facts(
         )
     )
     sent = own.select("message_id", "author", "sent_ns", "lamport", "stretch")
-    ends = F.broadcast(members.select("member", "first_ns", "first_lamport", "last_lamport"))
+    ends = members.select("member", "first_ns", "first_lamport", "last_lamport")
     present = F.coalesce((F.col("member") != F.col("author")) & F.expr(IS_BETWEEN), F.expr("false"))
     there = F.coalesce(F.col("first_ns") <= F.col("sent_ns"), F.expr("false"))
     of_message = ("author", "sent_ns", "stretch", "present", "there")
     return (
-        each.join(F.broadcast(sent) if broadcast else sent, "message_id", "left")
+        each.join(sent, "message_id", "left")
         .join(ends, "member")
         .withColumns({"present": present, "there": there})
         .select("message_id", "member", *each.columns[2:], *of_message)
@@ -130,26 +120,10 @@ def expected(own: "DataFrame", members: "DataFrame") -> "DataFrame":
     others = members.select("member", "channel", "first_lamport", "last_lamport")
     return (
         own.select("message_id", "channel", "author", "lamport", "stretch")
-        .join(F.broadcast(others), "channel")
+        .join(others, "channel")
         .where(F.expr(IS_BETWEEN) & (F.col("member") != F.col("author")))
         .select("message_id", "stretch", "member")
     )
-
-
-def placed(own: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Return own messages with their place in the order of their channel.
-
-    Args:
-        own: the columns of `storage.pipeline.delivery.rare_events.own_messages`
-        members: member int, channel string
-
-    Returns:
-        the same; channel string; stretch byte: from 0, of `STRETCHES` with as many messages each
-    """
-    authors = members.select(F.col("member").alias("author"), "channel")
-    by = Window.partitionBy("channel").orderBy("lamport", "message_id")
-    stretch = (F.ntile(STRETCHES).over(by) - 1).cast("byte").alias("stretch")
-    return own.join(F.broadcast(authors), "author").select(*own.columns, "channel", stretch)
 
 
 def by_message(rows: "DataFrame") -> "DataFrame":
@@ -200,7 +174,7 @@ def messages(
     """Return one row for each message that somebody noted to have sent.
 
     Args:
-        own: the columns of `placed`
+        own: the columns of `storage.pipeline.delivery.stretches.placed`
         totals: those of `by_message`
         due: those of `expected`
         members: member int, channel string

@@ -34,7 +34,7 @@ def heard(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     """
     counted = facts.groupBy("member").agg(F.sum("receptions").alias("frames"))
     there_s = (F.col("last_ns") - F.col("first_ns")) / SECOND
-    return counted.join(F.broadcast(members), "member").select(
+    return counted.join(members, "member").select(
         "member", F.when(there_s > 0, F.col("frames") / there_s).otherwise(0.0).alias("per_second")
     )
 
@@ -74,7 +74,7 @@ def marks(messages: "DataFrame", rates: "DataFrame") -> "DataFrame":
     # who hears whose clock is behind had no chance, rather than less than none
     alone_s = F.greatest(F.lit(0), until - F.col("sent_ns")) / SECOND
     there = rates.withColumnRenamed("member", "author")
-    return messages.join(F.broadcast(there), "author", "left").agg(
+    return messages.join(there, "author", "left").agg(
         F.count_if(had | false).alias("marked"),
         F.count_if(false).alias("false"),
         F.coalesce(F.sum(alone_s * F.coalesce("per_second", F.lit(0.0))), F.lit(0.0)).alias(

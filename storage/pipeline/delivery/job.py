@@ -17,10 +17,12 @@ from storage.pipeline.delivery import (
     missing_matrix,
     rare_events,
     repairs,
+    stretches,
 )
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
 from storage.pipeline.delivery.traffic_tables import write_traffic
 from storage.pipeline.errors import PipelineError
+from storage.pipeline.handed import handed
 from storage.pipeline.inputs.members import host_rows, hosts_of, members
 from storage.pipeline.job_context import Work
 from storage.pipeline.results.small_tables import Row, row_count
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 RARE: Final = "rare"
+ORDER: Final = "order"
 OWN: Final = "own"
 WAYS: Final = "ways"
 BOUNDS: Final = "bounds"
@@ -43,15 +46,17 @@ def run(work: Work) -> None:
     log, copies = work.inputs.log_once(work.spark)
     seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
-    there = work.write("members", members(seldom, hosts))
+    there = work.write_side("members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
     sent = rare_events.own_messages(seldom, there)
-    own = work.write(OWN, facts.placed(sent, there))
+    order = work.write(ORDER, stretches.in_order(sent, there))
+    own = work.write_side(OWN, stretches.placed(order))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
     of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
     unknown = seldom.agg(*of_later).first()
-    work.run.drop(RARE)  # all of it stands in the others
+    for name in (RARE, ORDER):  # all of it stands in the others
+        work.run.drop(name)
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
         work.run.drop(name)
@@ -65,9 +70,8 @@ def run(work: Work) -> None:
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
     """Write all other tables; returns the totals of all messages."""
-    few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
     events = facts.noted(log, there)
-    rows = work.write("facts", facts.facts(events, own, there, broadcast=few))
+    rows = work.write("facts", facts.facts(events, own, there))
     due = facts.expected(own, there)
     became = facts.by_message(_compared(work, rows, there))
     sent = work.write("messages", facts.messages(own, became, due, there))
@@ -79,14 +83,15 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     work.write("repair_load", repairs.repair_load(lost, grouped))
+    heard, nodes = filter_errors.heard(rows, there), row_count(work.run.directory, "members")
     work.write(
         "marks",
-        filter_errors.marks(filter_errors.judged(sent), filter_errors.heard(rows, there)),
+        filter_errors.marks(filter_errors.judged(sent), handed(heard, nodes)),
     )
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
-        bins = missing_matrix.Bins(row_count(work.run.directory, "members"))
-        work.write("matrix", missing_matrix.missing_matrix(due, rows, bins))
+        cells = missing_matrix.missing_matrix(due, rows, missing_matrix.Bins(nodes))
+        work.write("matrix", cells)
     return totals
 
 

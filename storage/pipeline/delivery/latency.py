@@ -26,7 +26,8 @@ STEPS: Final = 1_000
 """Every one of `PERCENTS` is so many parts of a whole, but for the last bit of a double."""
 
 BUCKETS: Final = 64
-"""Stretches of values for each factor e, each sorted by a task of its own: of all longs, 5,400."""
+"""Stretches of values for each factor e, each sorted by a task of its own: of all longs, 5,400. One
+has as many distinct values as a 64th of them has steps, however many rows there are."""
 
 
 def in_us(span_ns: "Column") -> "Column":
@@ -44,7 +45,7 @@ def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     Returns:
         channel string, latency_us long (negative: the clocks differ by more), times long
     """
-    numbers = F.broadcast(numbered(members).select("member", "number"))
+    numbers = numbered(members).select("member", "number")
     known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
     took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
     spans = known.select("member", took.alias("latency_us")).join(numbers, "member")
@@ -63,7 +64,7 @@ def by_channel(took: "DataFrame", members: "DataFrame") -> "DataFrame":
         channel string, and the columns of `distribution`
     """
     numbers = numbered(members).where("member = number").select("channel", "number")
-    found = distribution(took.join(F.broadcast(numbers), "channel"), "latency_us", "number")
+    found = distribution(took.join(numbers, "channel"), "latency_us", "number")
     return named(found, members).drop("number")
 
 
@@ -91,7 +92,7 @@ def named(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         channel string, and the columns of `rows`
     """
     names = members.select(F.col("member").alias("number"), "channel")
-    return rows.join(F.broadcast(names), "number").select("channel", *rows.columns)
+    return rows.join(names, "number").select("channel", *rows.columns)
 
 
 def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
@@ -111,7 +112,7 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
     shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
     keys = [by] if by else []
     return (
-        weighed(spans, name, keys)
+        weighed(counted(spans, name, keys), name, keys)
         .groupBy(*keys)
         .agg(
             F.coalesce(F.max("total"), F.lit(0)).alias("count"),
@@ -123,6 +124,20 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
     )
 
 
+def counted(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
+    """Return each value of a group once; all its nulls are one row.
+
+    Args:
+        spans: `name` long, times long, and the columns `keys`
+        name: which column
+        keys: whose equal values make a group
+
+    Returns:
+        the same columns
+    """
+    return spans.groupBy(*keys, name).agg(F.sum("times").alias("times"))
+
+
 def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     """Return the rows of each group that a percentile may fall on, and what each stands for.
 
@@ -131,7 +146,7 @@ def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     has one row, which stands for nothing.
 
     Args:
-        spans: `name` long (null: counts for nothing), times long, and the columns `keys`
+        spans: as of `counted`; what is null counts for nothing
         name: which column
         keys: whose equal values make a group
 
@@ -153,7 +168,7 @@ def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     below = F.floor((F.col("until") - F.col("times") - 2) * STEPS / last)
     above = F.floor((F.col("until") + 1) * STEPS / last)
     kept = (
-        placed.join(F.broadcast(_buckets(values, name, keys)), [*group, "bucket"])
+        placed.join(_buckets(values, name, keys), [*group, "bucket"])
         .select(*group, name, "times", until, "total", "below_zero")
         # the least one, and one row of a group without any value
         .where((below < above) | (F.col("until") <= F.col("times")))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.pipeline.delivery.facts import STRETCHES
+from storage.pipeline.delivery.stretches import STRETCHES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

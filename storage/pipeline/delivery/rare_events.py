@@ -150,7 +150,7 @@ def with_logs(sessions: "DataFrame", members: "DataFrame") -> "DataFrame":
     """
     nodes = members.select(F.col("node").alias("peer"), F.expr("true").alias("has_log")).distinct()
     known = F.coalesce("has_log", F.expr("false")).alias("has_log")
-    return sessions.join(F.broadcast(nodes), "peer", "left").select(*sessions.columns, known)
+    return sessions.join(nodes, "peer", "left").select(*sessions.columns, known)
 
 
 def numbered(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
@@ -163,7 +163,7 @@ def numbered(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     Returns:
         the columns of `rows` without channel and node; member int
     """
-    numbers = F.broadcast(members.select("channel", "node", "member"))
+    numbers = members.select("channel", "node", "member")
     return rows.join(numbers, ["channel", "node"]).drop("channel", "node")
 
 

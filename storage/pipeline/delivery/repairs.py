@@ -75,8 +75,8 @@ def answers_by_group(facts: "DataFrame", lost: "DataFrame", members: "DataFrame"
         facts.where("answers > 0 and author is not null")
         .select("message_id", "member", "answers")
         .join(lost.select("message_id", "author", "groups"), "message_id")
-        .join(F.broadcast(nodes), "member")
-        .join(F.broadcast(authors), "author")
+        .join(nodes, "member")
+        .join(authors, "author")
         .groupBy("message_id")
         .agg(
             F.sum(F.when(member_of, F.col("answers")).otherwise(0)).alias("answers_in_group"),

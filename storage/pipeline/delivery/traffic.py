@@ -130,8 +130,8 @@ def slowest_links(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     authors = members.select(F.col("member").alias("author"), F.col("node").alias("sender"))
     return (
         _timed(facts, "author", "member")
-        .join(F.broadcast(nodes), "member")
-        .join(F.broadcast(authors), "author")
+        .join(nodes, "member")
+        .join(authors, "author")
         .select(F.col("sender").alias("author"), "node", "channel", *TIMED)
         .orderBy(F.desc("p95_us"), "author", "node")
         .limit(KEPT_ROWS)
@@ -150,7 +150,7 @@ def slowest_nodes(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     """
     return (
         _timed(facts, "member")
-        .join(F.broadcast(members.select("member", "channel", "node")), "member")
+        .join(members.select("member", "channel", "node"), "member")
         .select("node", "channel", *TIMED)
         .orderBy(F.desc("p95_us"), "node", "channel")
         .limit(KEPT_ROWS)

@@ -84,7 +84,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> DataFrame:
     published = [side.archive.prints for side in sides if side.archive.prints is not None]
     if len(published) == len(sides):
         a, b = [Prints(work.spark, prints) for prints in published]
-        found = work.write("minutes", minutes_that_differ(a, b))
+        found = work.write_side("minutes", minutes_that_differ(a, b))
         counts = [total_of(prints / "roots") for prints in published]
     else:
         # what is above minutes that are taken just now would be read for nothing
@@ -94,7 +94,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> DataFrame:
             side.archive.minutes(work.spark).observe(one, total)
             for side, one in zip(sides, seen, strict=True)
         ]
-        found = work.write("minutes", differing(first, second))
+        found = work.write_side("minutes", differing(first, second))
         counts = [one.get["messages"] or 0 for one in seen]
     for side, count in zip(sides, counts, strict=True):
         work.run.figures[f"messages_{side.name}"] = count

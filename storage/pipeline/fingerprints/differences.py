@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as fn
 
 from storage.pipeline.fingerprints.fingerprints import EXACT, SPANS, XOR, Prints, begin_of
+from storage.pipeline.handed import handed
 from storage.pipeline.inputs.batches import Range
 from sync.machine import MINUTE, Nanos
 
@@ -61,7 +62,7 @@ def below(finer: "DataFrame", buckets: "DataFrame", span: Nanos) -> "DataFrame":
     above = buckets.select("channel", fn.col("start_ns").alias("above"))
     return (
         finer.withColumn("above", begin_of(span))
-        .join(fn.broadcast(above), ["channel", "above"], "left_semi")
+        .join(above, ["channel", "above"], "left_semi")
         .drop("above")
     )
 
@@ -74,8 +75,9 @@ def minutes_that_differ(a: Prints, b: Prints) -> "DataFrame":
     levels = list(reversed(SPANS))
     found = differing(a.level(levels[0]), b.level(levels[0]))
     for coarse, fine in pairwise(levels):
-        span = SPANS[coarse]
-        found = differing(*[below(one.level(fine), found, span) for one in (a, b)])
+        span, most = SPANS[coarse], a.rows(coarse) + b.rows(coarse)
+        few = handed(found, most)
+        found = differing(*[below(one.level(fine), few, span) for one in (a, b)])
     return found
 
 
@@ -102,7 +104,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
     """
     minutes = minutes.withColumnRenamed("start_ns", "minute")
     # one long is looked up several times as fast as a text and a long, and leaves little for these
-    any_channel = fn.broadcast(minutes.select("minute"))
+    any_channel = minutes.select("minute")
 
     def marked(history: "DataFrame", side: int) -> "DataFrame":
         rows = history.select(
@@ -112,7 +114,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
             fn.lit(side).alias("side"),
         )
         near = rows.join(any_channel, "minute", "left_semi")
-        found = near.join(fn.broadcast(minutes), ["channel", "minute"], "left_semi")
+        found = near.join(minutes, ["channel", "minute"], "left_semi")
         return found.select(*EXACT, "side")
 
     both = marked(a, ONLY_A).unionAll(marked(b, ONLY_B))

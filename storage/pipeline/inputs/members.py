@@ -11,6 +11,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.archive.tables import Note
+from storage.pipeline.handed import handed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +43,8 @@ def hosts_of(notes: Sequence[Note]) -> dict[str, tuple[str, str]]:
 
 def host_rows(spark: "SparkSession", hosts: Mapping[str, tuple[str, str]]) -> "DataFrame":
     """Return the hosts as rows: node string, host string, clock_id string."""
-    return spark.createDataFrame([(node, *of) for node, of in sorted(hosts.items())], HOSTS)
+    rows = [(node, *of) for node, of in sorted(hosts.items())]
+    return handed(spark.createDataFrame(rows, HOSTS), len(rows))
 
 
 def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
@@ -74,7 +76,7 @@ def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
     )
     within = F.row_number().over(Window.partitionBy("channel").orderBy("node"))
     known = (
-        seen.join(F.broadcast(hosts), "node", "left")
+        seen.join(hosts, "node", "left")
         .join(F.broadcast(before), "channel")
         .withColumn("member", (F.col("before") + within).cast("int"))
     )

@@ -1,1 +1,1 @@
-"""Finding peers on the local network: network interfaces and mDNS."""
+"""Finding peers on the local network: interfaces and mDNS."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 SCANS: Final = re.compile(r"^\(\d+\) Scan parquet.*?(?=^\(\d+\)|\Z)", re.MULTILINE | re.DOTALL)
 LOCATION: Final = re.compile(r"^Location: .*$", re.MULTILINE)
 HEADING: Final = re.compile(r"^\(\d+\) .*$", re.MULTILINE)
+STEP: Final = r"^\(\d+\) {}\b.*?^Input \[\d+\]: \[(.*?)\]"
+WINDOW: Final = re.compile(STEP.format("Window"), re.MULTILINE | re.DOTALL)
+HANDED: Final = re.compile(STEP.format("BroadcastExchange"), re.MULTILINE | re.DOTALL)
 INITIAL: Final = "== Initial Plan =="
 """Begins the plan as it was before it was carried out."""
 
@@ -43,6 +46,26 @@ class Plans:
             parts = re.split(r"^(?=\(\d+\) )", text, flags=re.MULTILINE)
             found += [part for part in parts if any(name in part.split("\n")[0] for name in names)]
         return found
+
+    def handed(self) -> set[str]:
+        """Return the rows that every task was given, by their columns."""
+        found = set()
+        for text in self.texts:
+            found |= {_names(columns) for columns in HANDED.findall(text)}
+        return found
+
+    def windows(self) -> set[str]:
+        """Return the rows of each window by their columns, but those that Spark named itself."""
+        found = set()
+        for text in self.texts:
+            found |= {_names(columns) for columns in WINDOW.findall(text)}
+        return found
+
+
+def _names(columns: str) -> str:
+    """Return the names of columns, but those that Spark gave itself."""
+    names = [re.sub(r"#\d+L?$", "", name) for name in columns.split(", ")]
+    return " ".join(name for name in names if not name.startswith("_w"))
 
 
 @contextmanager

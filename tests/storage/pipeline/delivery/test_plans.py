@@ -50,6 +50,21 @@ def test_percentiles_have_no_window_over_everything(by: str | None, spark: "Spar
     assert all(found)
 
 
+@pytest.mark.parametrize("by", [None, "of"])
+def test_windows_of_percentiles_see_each_value_once(by: str | None, spark: "SparkSession") -> None:
+    """One of the messages that were never acknowledged would have all of them in one part."""
+    from storage.pipeline.delivery.latency import distribution  # noqa: PLC0415
+
+    spans = spark.createDataFrame([(1, 5, 1), (2, None, 3)], "of int, us long, times long")
+    plan = distribution(spans, "us", by)._jdf.queryExecution().optimizedPlan()
+
+    found = [node for node in _below(plan) if _is_window(node)]
+
+    assert found
+    for window in found:
+        assert "Aggregate" in {str(node.nodeName()) for node in _below(window)}
+
+
 def test_members_are_numbered_without_a_window_over_everything(spark: "SparkSession") -> None:
     from storage.pipeline.inputs.members import HOSTS, members  # noqa: PLC0415
 

@@ -1,0 +1,57 @@
+"""Calimero: governance.
+
+Governance is a signed history of who is in. Where each section of the specification lives: machines
+and functions without IO. Gossip, heartbeats, streams and the planes of state are not here.
+
+| section | here |
+|---|---|
+| Group Governance Sync: SignedGroupOpV1 | `governance.ops`, `governance.wire` |
+| ingress: signature | `governance.signing.open_op` |
+| ingress: capability | `governance.rights.judge` |
+| ingress: parent hashes | `governance.governance.Governance.receive`, `governance.waiting` |
+| DagStore | `governance.dag.Dag` |
+| Projection-Authoritative Membership | `governance.projection.Projection` |
+| refresh_projection_for_cut | `governance.verdicts.refresh_projection_for_cut` |
+| projection_member_at_cut | `governance.verdicts.projection_member_at_cut` |
+| the same, authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
+| Divergence Cross-check | `governance.acl_view.Definition`, `governance.verdicts.divergence` |
+| Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
+| Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
+| Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |
+| Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
+| Startup Recovery: reload_group_dags | `governance.governance.Governance.restore` |
+
+How we read what it leaves open:
+
+- An op is refused if its signer lacks the right at the op's own parents. That is a function of its
+  ancestors alone, so every node refuses the same. A join of somebody who was removed is kept: it
+  asks, and lets nobody in.
+- What happens at once is decided by rank (owner, admin, others), each op's at its own parents.
+- Nonces follow those of a signer's ops among the ancestors; two ops with one nonce are a fork.
+  Lamport rises above every parent's.
+- The number of an epoch is one more than the newest the op has seen: nobody begins a last epoch.
+- Only admins revoke an invitation, so nothing a member signs at an old cut undoes a join.
+- A leave ends no code and threatens no op of its signer. Otherwise somebody removed could sign one
+  at an old cut, and put out whom they had invited.
+- An ended or lowered right to invite is that of its maker, or that of the policy.
+- If each op about somebody lost against one at once with it, which is so after two removals and two
+  additions on both sides of a cut, the negative ones decide.
+- A tag of a wrapped secret is the beginning of the member's key; each older secret has a key of its
+  own, by its place, under the new one (`governance.keys`). The page leaves keys to an "encryption
+  domain".
+- A void op's epoch is wrapped on with the others, and asks for no rotation: otherwise somebody
+  removed could have the channel rotate for ever (`governance.epochs`).
+- What somebody removed sent with an older cut is delivered everywhere, and marked beyond what the
+  removal sealed (`governance.late`). The page is silent on it.
+
+Where we differ:
+
+- One verdict on every path, at the cut that an entry names. With "sync delta-request and
+  parent-fetch remain live-only", the order of arrival would change verdicts.
+- There is no live resolver beside the projection, so no migration window: `acl_view_at` is the
+  definition, slow and without shared code, and only checks.
+- A peer is judged at our heads. They are complete whenever there are any, so nothing is fallen back
+  to; before the genesis is here, nobody is in.
+- The deny arm looks at the part of a cut that is here; the grant arm has no answer there.
+- `lookup_error` and `needed_count` are gone from the page, and are not built.
+"""

@@ -1,0 +1,1 @@
+"""Signed acts of a channel, and who is in by them at any cut."""

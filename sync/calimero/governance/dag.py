@@ -1,0 +1,262 @@
+"""The causal graph of a channel's ops: each knows all its ancestors, as a set of bits.
+
+Ops are numbered in the order they came in, ancestors first; bit `n` stands for op `n`. What is
+asked of two ops, whether one knew of the other, is then one shift.
+"""
+
+from bisect import bisect
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from sync.calimero.governance.ops import (
+    Add,
+    Epoch,
+    Genesis,
+    Join,
+    Key,
+    Leave,
+    Op,
+    OpId,
+    Remove,
+    Rotate,
+    SetRole,
+    SignedGroupOp,
+)
+from sync.calimero.governance.refusal import OpError, Refusal
+from sync.machine import Nanos
+
+OWNERS: Final = 0
+ADMINS: Final = 1
+OTHERS: Final = 2
+
+UNTOUCHED: Final = (False, False, False, False)
+
+
+class Judgement(NamedTuple):
+    """Facts of an op at its own parents: fixed for ever, so they are stored with it."""
+
+    rank: int
+    """Rank of its signer: `OWNERS`, `ADMINS` or `OTHERS`."""
+
+    lowers: bool = False
+    """It gives somebody a lower role than they had."""
+
+    touched: tuple[bool, bool, bool, bool] = UNTOUCHED
+    """Fields of the policy that it changes."""
+
+    asks: bool = False
+    """A join of somebody who was removed: it lets nobody in."""
+
+
+class Act(NamedTuple):
+    """An op in the graph, without the secrets it wraps."""
+
+    number: int
+    id: OpId
+    signer: Key
+    nonce: int
+    lamport: int
+    created_ns: Nanos
+    op: Op
+    judgement: Judgement
+    unseen_from: int
+    """The first earlier op that it has not seen; of itself, if it has seen all."""
+
+    unseen_rest: int
+    """Bits of the earlier ops that it has not seen, from `unseen_from` on.
+
+    Most ops have seen all but the latest, so this is short where the bits of all ancestors are not.
+    """
+
+    tags: bytes = b""
+    """Tags of those for whom its epoch is wrapped, one after the other."""
+
+    @property
+    def bit(self) -> int:
+        """Its own bit."""
+        return 1 << self.number
+
+    @property
+    def unseen(self) -> int:
+        """Bits of the earlier ops that are no ancestors: neither knew of the other."""
+        return self.unseen_rest << self.unseen_from
+
+    @property
+    def before(self) -> int:
+        """Bits of its ancestors."""
+        return self.bit - 1 ^ self.unseen
+
+    def knew(self, number: int) -> bool:
+        """Return whether an op is one of its ancestors."""
+        if number < self.unseen_from:
+            return number < self.number
+        return number < self.number and not self.unseen_rest >> number - self.unseen_from & 1
+
+    @property
+    def rank(self) -> int:
+        """Rank of its signer at its own parents."""
+        return self.judgement.rank
+
+    @property
+    def place(self) -> tuple[int, OpId]:
+        """Its place in the transcript."""
+        return self.lamport, self.id
+
+    @property
+    def targets(self) -> tuple[Key, ...]:
+        """People whose membership or role it is about."""
+        match self.op:
+            case Add(key=key) | SetRole(key=key):
+                return (key,)
+            case Join() | Leave():
+                return (self.signer,)
+            case Remove(keys=keys):
+                return keys
+            case _:
+                return ()
+
+    @property
+    def negative(self) -> bool:
+        """It takes somebody out, or lowers them."""
+        return self.judgement.lowers or isinstance(self.op, Remove | Leave)
+
+    @property
+    def epoch(self) -> Epoch | None:
+        """The epoch it begins, without what it wraps."""
+        return self.op.epoch if isinstance(self.op, Remove | Rotate) else None
+
+
+class Dag:
+    """All ops of a channel that were taken in, ancestors first."""
+
+    def __init__(self) -> None:
+        self.acts: list[Act] = []
+        self.numbers: dict[OpId, int] = {}
+        self.heads = 0
+        """Bits of the ops that no other one has seen."""
+        self.by_signer: dict[Key, list[int]] = {}
+        """Ops of each signer by their nonces."""
+        self.forked: dict[Key, set[int]] = {}
+        """Nonces that a signer used twice."""
+        self._head_ids: tuple[OpId, ...] | None = None
+        self._judgements: dict[Judgement, Judgement] = {}
+
+    def __len__(self) -> int:
+        return len(self.acts)
+
+    @property
+    def whole(self) -> int:
+        """Bits of all ops."""
+        return (1 << len(self.acts)) - 1
+
+    def head_ids(self) -> tuple[OpId, ...]:
+        """Return the ids of the heads, sorted."""
+        if self._head_ids is None:
+            self._head_ids = tuple(sorted(self.acts[number].id for number in bits(self.heads)))
+        return self._head_ids
+
+    def closure(self, heads: Iterable[OpId]) -> int | None:
+        """Return the bits of ops and all their ancestors; None if one of them is not here."""
+        closed = 0
+        for head in heads:
+            number = self.numbers.get(head)
+            if number is None:
+                return None
+            closed |= self.acts[number].before | 1 << number
+        return closed
+
+    def missing(self, parents: Iterable[OpId]) -> tuple[OpId, ...]:
+        """Return those that are not here."""
+        return tuple(parent for parent in parents if parent not in self.numbers)
+
+    def check_place(self, op: SignedGroupOp, before: int) -> None:
+        """Refuse an op whose counters do not follow its ancestors'.
+
+        Raises:
+            OpError: its lamport or its nonce.
+        """
+        latest = max(
+            (self.acts[self.numbers[parent]].lamport for parent in op.signed.parents), default=-1
+        )
+        if op.signed.lamport <= latest:
+            raise OpError(Refusal.LAMPORT)
+        if op.signed.nonce != self.next_nonce(op.signed.signer, before):
+            raise OpError(Refusal.NONCE)
+
+    def next_nonce(self, signer: Key, before: int) -> int:
+        """Return the nonce of a signer's next op that has seen `before`."""
+        for number in reversed(self.by_signer.get(signer, ())):
+            if before >> number & 1:
+                return self.acts[number].nonce + 1
+        return 1
+
+    def append(self, op: SignedGroupOp, judgement: Judgement, before: int) -> Act:
+        """Take in an op whose parents are here."""
+        signed = op.signed
+        number = len(self.acts)
+        unseen = (1 << number) - 1 ^ before
+        unseen_from = (unseen & -unseen).bit_length() - 1 if unseen else number
+        act = Act(
+            number=number,
+            id=op.id,
+            signer=signed.signer,
+            nonce=signed.nonce,
+            lamport=signed.lamport,
+            created_ns=signed.created_ns,
+            op=_light(signed.op),
+            judgement=self._judgements.setdefault(judgement, judgement),
+            unseen_from=unseen_from,
+            unseen_rest=unseen >> unseen_from,
+            tags=_tags(signed.op),
+        )
+        self.acts.append(act)
+        self.numbers[op.id] = act.number
+        self.heads = self.heads & ~before | act.bit
+        self._head_ids = None
+        signed_by = self.by_signer.setdefault(act.signer, [])
+        place = bisect(signed_by, act.nonce, key=self._nonce)
+        if place and self._nonce(signed_by[place - 1]) == act.nonce:
+            self.forked.setdefault(act.signer, set()).add(act.nonce)
+        signed_by.insert(place, number)
+        return act
+
+    def _nonce(self, number: int) -> int:
+        return self.acts[number].nonce
+
+    def at_once(self, one: Act, other: Act) -> bool:
+        """Return whether neither of two ops knew of the other."""
+        if one.number == other.number:
+            return False
+        return not one.knew(other.number) and not other.knew(one.number)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the numbers of the ops in a set of bits, rising."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _light(op: Op) -> Op:
+    """Return an op without what it wraps: that stays on the disk."""
+    match op:
+        case Remove(epoch=epoch) | Rotate(epoch=epoch):
+            return replace(op, epoch=Epoch(epoch.number, epoch.ephemeral))
+        case _:
+            return op
+
+
+def _tags(op: Op) -> bytes:
+    match op:
+        case Remove(epoch=epoch) | Rotate(epoch=epoch):
+            return b"".join([wrap.tag for wrap in epoch.wrapped])
+        case _:
+            return b""
+
+
+def founder(act: Act) -> Genesis:
+    """Return the genesis that an act, the first one, is."""
+    assert isinstance(act.op, Genesis)
+    return act.op

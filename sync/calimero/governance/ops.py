@@ -1,0 +1,210 @@
+"""Values of governance: roles, a policy, the ten operations and what signs them."""
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Final, NamedTuple, NewType, TypeAlias
+
+from sync.machine import Nanos
+
+OpId = NewType("OpId", bytes)
+"""SHA-256 of domain and signable, 32 bytes."""
+
+Key = NewType("Key", bytes)
+"""An Ed25519 public key, 32 bytes: somebody."""
+
+GroupId = NewType("GroupId", bytes)
+"""First 16 bytes of the genesis' id; a channel id's bytes."""
+
+NO_GROUP = GroupId(bytes(16))
+"""The group of a genesis: its id is made of it."""
+
+
+class Role(IntEnum):
+    """Rights of somebody, rising; `NONE` and `OWNER` are on no wire."""
+
+    NONE = 0
+    READER = 1
+    MEMBER = 2
+    ADMIN = 3
+    OWNER = 4
+
+
+class Access(IntEnum):
+    """Those who may do something."""
+
+    MEMBERS = 0
+    ADMINS = 1
+
+    @property
+    def least(self) -> Role:
+        """The role from which on it is allowed."""
+        return Role.MEMBER if self is Access.MEMBERS else Role.ADMIN
+
+
+class Policy(NamedTuple):
+    """Those who may write, invite, set the topic and pin."""
+
+    write: Access = Access.MEMBERS
+    invite: Access = Access.MEMBERS
+    topic: Access = Access.MEMBERS
+    pins: Access = Access.MEMBERS
+
+
+OPEN_POLICY: Final = Policy()
+
+
+class Owner(NamedTuple):
+    """Somebody whom the genesis names: the key that signs, and the one for Noise."""
+
+    key: Key
+    noise: bytes
+
+
+class Seal(NamedTuple):
+    """The highest entry of a removed person's log that the signer of the removal had."""
+
+    author: Key
+    log: int
+    seq: int
+    entry: bytes
+
+
+class Wrap(NamedTuple):
+    """A secret for one member; `tag` are the first 8 bytes of the member's key."""
+
+    tag: bytes
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A new secret of the channel, wrapped for each who stays, and the older ones under it."""
+
+    number: int
+    ephemeral: bytes
+    previous: tuple[bytes, ...] = ()
+    wrapped: tuple[Wrap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Genesis:
+    """Founds a channel; its id is the channel's."""
+
+    name: str
+    profile: str
+    salt: bytes
+    owners: tuple[Owner, ...]
+    predecessor: GroupId | None = None
+    policy: Policy = OPEN_POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """Gives out a code: `ticket` is the public half of a key pair that the code has."""
+
+    ticket: bytes
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Revoke:
+    """Ends one invitation."""
+
+    invite: OpId
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Enters by a code, or asks to be let in again; `ticket_sig` proves the code."""
+
+    invite: OpId
+    noise: bytes
+    nick: str
+    ticket_sig: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Lets somebody in."""
+
+    key: Key
+    noise: bytes
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Removes people, ends all codes, and changes the secret."""
+
+    keys: tuple[Key, ...]
+    epoch: Epoch
+    reason: str = ""
+    seals: tuple[Seal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetRole:
+    """Gives somebody who is in another role."""
+
+    key: Key
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class SetPolicy:
+    """Says who may do what."""
+
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Rotate:
+    """Changes the secret and ends all codes."""
+
+    epoch: Epoch
+
+
+Op: TypeAlias = (
+    Genesis | Invite | Revoke | Join | Add | Remove | Leave | SetRole | SetPolicy | Rotate
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signable:
+    """The part that is signed. `parents` are sorted ids, `nonce` counts a signer's ops."""
+
+    group: GroupId
+    parents: tuple[OpId, ...]
+    signer: Key
+    nonce: int
+    lamport: int
+    created_ns: Nanos
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
+class SignedGroupOp:
+    """A signed op; `content` are its bytes as sent."""
+
+    id: OpId
+    signed: Signable
+    signature: bytes
+    content: bytes
+
+    @property
+    def op(self) -> Op:
+        """The operation itself."""
+        return self.signed.op
+
+
+class Verdict(Enum):
+    """Answer whether somebody may do something at a cut; `UNKNOWN` while ops are missing."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"

@@ -1,0 +1,117 @@
+"""Strict Borsh: little-endian numbers, counted lists, one spelling for each value."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+
+from sync.errors import DecodeError
+from sync.structures.codec import Reader
+
+U8_MAX: Final = 2**8 - 1
+U32_SIZE: Final = 4
+U64_SIZE: Final = 8
+BOOLS: Final = (b"\x00", b"\x01")
+
+Value = TypeVar("Value")
+
+
+class BoundError(DecodeError):
+    """A list or a text is longer than its place allows."""
+
+
+class BorshWriter:
+    """Writes values one after the other; `data` is what was written."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def u8(self, value: int) -> None:
+        """Write a number of one byte; the discriminant of an enum is one."""
+        self.data.append(value)
+
+    def u32(self, value: int) -> None:
+        """Write a number of four bytes."""
+        self.data += value.to_bytes(U32_SIZE, "little")
+
+    def u64(self, value: int) -> None:
+        """Write a number of eight bytes."""
+        self.data += value.to_bytes(U64_SIZE, "little")
+
+    def fixed(self, value: bytes, size: int) -> None:
+        """Write an array whose size both sides know."""
+        assert len(value) == size, f"{len(value)} bytes instead of {size}"
+        self.data += value
+
+    def text(self, value: str) -> None:
+        """Write a string: its bytes in UTF-8, counted.
+
+        Raises:
+            UnicodeEncodeError: half of a surrogate pair.
+        """
+        encoded = value.encode()
+        self.u32(len(encoded))
+        self.data += encoded
+
+    def option(self, value: Value | None, write: Callable[[Value], None]) -> None:
+        """Write 0, or 1 and the value."""
+        self.u8(value is not None)
+        if value is not None:
+            write(value)
+
+    def each(self, values: Iterable[Value], write: Callable[[Value], None]) -> None:
+        """Write a list: its length, then its members."""
+        listed = tuple(values)
+        self.u32(len(listed))
+        for value in listed:
+            write(value)
+
+
+class BorshReader:
+    """Reads `data` from front to back; every method raises `DecodeError` on other bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self._reader = Reader(data)
+
+    def u8(self) -> int:
+        """Return a number of one byte."""
+        return self._reader.byte()
+
+    def u32(self) -> int:
+        """Return a number of four bytes."""
+        return int.from_bytes(self._reader.read(U32_SIZE), "little")
+
+    def u64(self) -> int:
+        """Return a number of eight bytes."""
+        return int.from_bytes(self._reader.read(U64_SIZE), "little")
+
+    def fixed(self, size: int) -> bytes:
+        """Return an array of a known size."""
+        return self._reader.read(size)
+
+    def text(self, size_max: int) -> str:
+        """Return a string of at most `size_max` bytes."""
+        size = self.u32()
+        if size > size_max:
+            raise BoundError(f"a text of {size} bytes, {size_max} are allowed")
+        try:
+            return self._reader.read(size).decode()
+        except UnicodeDecodeError as error:
+            raise DecodeError("a text is not UTF-8") from error
+
+    def option(self, read: Callable[[], Value]) -> Value | None:
+        """Return a value, or None if there is none."""
+        flag = self._reader.read(1)
+        if flag not in BOOLS:
+            raise DecodeError(f"{flag[0]} is neither 0 nor 1")
+        return read() if flag == BOOLS[1] else None
+
+    def each(self, read: Callable[[], Value], count_max: int) -> tuple[Value, ...]:
+        """Return a list of at most `count_max` members; more are refused before one is read."""
+        count = self.u32()
+        if count > count_max:
+            raise BoundError(f"a list of {count}, {count_max} are allowed")
+        return tuple([read() for _ in range(count)])
+
+    def end(self) -> None:
+        """Refuse bytes after the value."""
+        if self._reader.remaining:
+            raise DecodeError(f"{self._reader.remaining} bytes follow the value")

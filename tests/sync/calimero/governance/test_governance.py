@@ -1,0 +1,223 @@
+"""Ops come in in any order, from anybody: they are taken, wait or are refused, within bounds."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from sync.calimero.governance import limits
+from sync.calimero.governance.dag import bits
+from sync.calimero.governance.governance import Governance, Known, Refused, Taken, Waits
+from sync.calimero.governance.ops import Leave, OpId, Role, SetRole, SignedGroupOp
+from sync.calimero.governance.refusal import Refusal
+from sync.calimero.governance.signing import sign
+from tests.support.sync.governed import History, RandomHistory, genesis, key
+
+
+def again(op: SignedGroupOp, **changed: object) -> SignedGroupOp:
+    """Return an op with something else in it."""
+    return sign(replace(op.signed, **changed), lambda _: bytes(64))  # type: ignore[arg-type]
+
+
+def test_an_op_waits_for_its_parents_and_is_taken_after_them() -> None:
+    history = History("alice")
+    first = history.add("alice", "bob")
+    second = history.set_role("alice", "bob", Role.READER)
+    governance = Governance(history.governance.group)
+
+    assert governance.receive(second) == Waits((first.id,))
+    assert governance.receive(second) == Known()
+    assert governance.receive(first) == Waits((history.founded.id,))
+    assert governance.waiting.wanted() == (history.founded.id,)
+    taken = governance.receive(history.founded)
+    assert isinstance(taken, Taken)
+    assert [one.op for one in taken.ops] == [history.founded, first, second]
+    assert governance.receive(first) == Known()
+    assert not governance.waiting.ops
+    assert not governance.waiting.size
+    assert governance.waiting.wanted() == ()
+    assert governance.heads == (second.id,)
+
+
+def test_what_stands_on_a_refused_op_is_refused() -> None:
+    history = History("alice")
+    history.add("alice", "bob")
+    wrong = history.made("bob", SetRole(key("bob"), Role.ADMIN))
+    child = again(wrong, parents=(wrong.id,), nonce=2, lamport=9)
+    grandchild = again(wrong, parents=(child.id,), nonce=3, lamport=10)
+    late = again(wrong, parents=(grandchild.id,), nonce=4, lamport=11)
+    history.take(grandchild)
+    history.take(child)
+
+    assert history.take(wrong) == Refused(Refusal.NOT_ADMIN)
+    assert history.take(child) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(grandchild) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(late) == Refused(Refusal.REFUSED_PARENT)
+    assert not history.governance.waiting.ops
+
+
+def test_a_waiting_op_without_right_is_told_when_its_parents_come() -> None:
+    history = History("alice")
+    parent = history.made("alice", SetRole(key("bob"), Role.READER))
+    added = history.add("alice", "bob")
+    parent = history.made("alice", SetRole(key("bob"), Role.READER), [added])
+    wrong = again(parent, parents=(parent.id,), signer=key("bob"), nonce=1, lamport=9)
+    assert isinstance(history.take(wrong), Waits)
+    taken = history.take(parent)
+
+    assert isinstance(taken, Taken)
+    assert taken.refused == ((wrong.id, Refusal.NOT_ADMIN),)
+
+
+def test_counters_follow_those_of_the_ancestors() -> None:
+    history = History("alice")
+    history.add("alice", "bob")
+    leave = history.made("bob", Leave())
+    lamport = history.ops[-1].signed.lamport
+
+    assert history.take(again(leave, lamport=lamport)) == Refused(Refusal.LAMPORT)
+    assert history.take(again(leave, nonce=2)) == Refused(Refusal.NONCE)
+    assert isinstance(history.take(again(leave, lamport=lamport + 1_000)), Taken)
+
+
+def test_forked_nonces_are_kept_and_shown() -> None:
+    history = History("alice", "trent")
+    base = history.add("alice", "bob")
+    one = history.set_role("alice", "bob", Role.READER, after=[base])
+    other = history.set_role("alice", "bob", Role.ADMIN, after=[base])
+
+    governance = history.governance
+    assert one.signed.nonce == other.signed.nonce
+    assert governance.dag.forked == {key("alice"): {one.signed.nonce}}
+    assert set(governance.heads) == {one.id, other.id}
+    third = history.add("alice", "carol")
+    assert third.signed.nonce == one.signed.nonce + 1
+
+
+def test_a_genesis_founds_its_own_channel_alone() -> None:
+    history = History("alice")
+    with pytest.raises(AssertionError):
+        history.governance.receive(genesis("bob"))
+
+
+def unknown_parent(rng: random.Random) -> tuple[OpId, ...]:
+    return (OpId(rng.randbytes(32)),)
+
+
+def test_a_flood_of_waiting_ops_drives_out_none_but_its_own() -> None:
+    history = History("alice")
+    history.add("alice", "bob")
+    governance = history.governance
+    rng = random.Random(1)
+    honest = again(history.made("bob", Leave()), parents=unknown_parent(rng))
+    history.take(honest)
+    for number in range(limits.WAITING_MAX + 200):
+        op = again(honest, signer=key("mallory"), nonce=number + 1, parents=unknown_parent(rng))
+        history.take(op)
+
+    waiting = governance.waiting
+    assert len(waiting.ops) == limits.WAITING_MAX
+    assert waiting.forgotten == 201
+    assert honest.id in waiting.ops
+    assert len(waiting.wanted()) == limits.WAITING_MAX
+    assert waiting.size == sum(len(op.content) for op in waiting.ops.values())
+
+
+def test_waiting_ops_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WAITING_SIZE_MAX", 4_000)
+    history = History("alice")
+    rng = random.Random(1)
+    for _ in range(100):
+        history.take(again(history.made("alice", Leave()), parents=unknown_parent(rng)))
+
+    assert 3_000 < history.governance.waiting.size <= 4_000
+
+
+def test_ids_of_refused_ops_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REFUSED_REMEMBERED_MAX", 8)
+    history = History("alice")
+    for nonce in range(2, 40):
+        history.take(again(history.made("mallory", Leave()), nonce=nonce))
+
+    assert len(history.governance.refused.reasons) == 8
+
+
+def test_a_member_has_room_for_some_ops_and_an_owner_for_all() -> None:
+    history = History("alice")
+    base = history.add("alice", "bob")
+    for number in range(limits.OPS_OF_A_MEMBER_MAX):
+        history.invite("bob", f"code {number}", after=[base])
+    dag = history.governance.dag
+
+    assert len(dag.by_signer[key("bob")]) == limits.OPS_OF_A_MEMBER_MAX
+    more = history.made("bob", history.ops[-1].op, [history.ops[-1]])
+    assert history.take(more) == Refused(Refusal.QUOTA)
+    assert history.take(more) == Refused(Refusal.QUOTA), "not remembered: there may be room"
+    for number in range(limits.OPS_OF_A_MEMBER_MAX):
+        history.invite("alice", f"owner's code {number}", after=[base])
+    assert len(dag.by_signer[key("alice")]) > limits.OPS_OF_A_MEMBER_MAX
+
+
+def test_ancestors_of_others_ops_are_taken_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "OPS_OF_A_MEMBER_MAX", 3)
+    history = History("alice")
+    base = history.add("alice", "bob")
+    for number in range(3):
+        history.invite("bob", f"code {number}", after=[base])
+    over = history.made("bob", history.ops[-1].op, [history.ops[-1]])
+    assert history.take(over) == Refused(Refusal.QUOTA)
+    seen = again(
+        history.made("alice", SetRole(key("bob"), Role.READER)), parents=(over.id,), lamport=99
+    )
+    assert isinstance(history.take(seen), Waits)
+    nonce = history.governance.dag.next_nonce(key("alice"), (1 << 6) - 1)
+
+    assert seen.signed.nonce == nonce
+    taken = history.take(over)
+    assert isinstance(taken, Taken)
+    assert [one.op for one in taken.ops] == [over, seen]
+
+
+def test_a_full_channel_has_room_for_owners_until_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "OPS_MAX", 12)
+    monkeypatch.setattr(limits, "OPS_FOR_ADMINS", 4)
+    history = History("alice")
+    history.add("alice", "bob")
+    for number in range(6):
+        history.invite("bob", f"code {number}")
+    invite = history.ops[-1].op
+
+    assert history.take(history.made("bob", invite)) == Refused(Refusal.FULL)
+    for number in range(4):
+        history.invite("alice", f"owner's code {number}")
+    assert history.take(history.made("alice", invite)) == Refused(Refusal.FULL)
+    assert len(history.governance.dag) == 12
+
+
+def test_an_admin_who_was_removed_has_room_as_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "OPS_OF_A_MEMBER_MAX", 2)
+    history = History("alice")
+    base = history.add("alice", "bob", Role.ADMIN)
+    history.remove("alice", "bob")
+    history.invite("bob", "one", after=[base])
+    history.invite("bob", "two", after=[base])
+    third = history.made("bob", history.ops[-1].op, [history.ops[-1]])
+
+    assert history.take(third) == Refused(Refusal.QUOTA)
+
+
+def test_ancestors_are_those_that_parents_name() -> None:
+    history = RandomHistory(5, 60).history
+    dag = history.governance.dag
+    for op in history.ops:
+        act = history.governance.act(op.id)
+        seen: set[OpId] = set()
+        stack = list(op.signed.parents)
+        by_id = {one.id: one for one in history.ops}
+        while stack:
+            top = stack.pop()
+            if top not in seen:
+                seen.add(top)
+                stack += by_id[top].signed.parents
+        assert {dag.acts[number].id for number in bits(act.before)} == seen
+        assert {one.id for one in dag.acts if act.knew(one.number)} == seen

@@ -1,0 +1,77 @@
+"""Borsh has one spelling for each value, and reading never goes past the end."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sync.errors import DecodeError
+from sync.structures.borsh import BorshReader, BorshWriter, BoundError
+
+
+def test_values_have_the_bytes_of_the_specification() -> None:
+    out = BorshWriter()
+    out.u8(7)
+    out.u32(258)
+    out.u64(1)
+    out.text("äb")
+    out.option(None, out.u8)
+    out.option(5, out.u8)
+    out.each([1, 2], out.u8)
+    out.fixed(b"xy", 2)
+
+    assert bytes(out.data) == (
+        b"\x07\x02\x01\0\0\x01\0\0\0\0\0\0\0\x03\0\0\0\xc3\xa4b\0\x01\x05\x02\0\0\0\x01\x02xy"
+    )
+    reader = BorshReader(bytes(out.data))
+    assert (reader.u8(), reader.u32(), reader.u64(), reader.text(3)) == (7, 258, 1, "äb")
+    assert (reader.option(reader.u8), reader.option(reader.u8)) == (None, 5)
+    assert (reader.each(reader.u8, 2), reader.fixed(2)) == ((1, 2), b"xy")
+    reader.end()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\x02\x05", b"\xff", b"\x01", b""],
+)
+def test_an_option_is_0_or_1_and_a_value(data: bytes) -> None:
+    reader = BorshReader(data)
+
+    with pytest.raises(DecodeError):
+        reader.option(reader.u8)
+
+
+def test_a_list_that_is_too_long_is_refused_before_it_is_read() -> None:
+    reader = BorshReader(b"\xff\xff\xff\xff")
+
+    with pytest.raises(BoundError):
+        reader.each(reader.u8, 32)
+
+
+def test_a_text_is_bounded_and_utf_8() -> None:
+    with pytest.raises(BoundError):
+        BorshReader(b"\x04\0\0\0abcd").text(3)
+    with pytest.raises(DecodeError, match="UTF-8"):
+        BorshReader(b"\x01\0\0\0\xff").text(3)
+
+
+def test_nothing_may_follow() -> None:
+    reader = BorshReader(b"\0\0")
+    reader.u8()
+
+    with pytest.raises(DecodeError):
+        reader.end()
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=8), st.text(max_size=8))
+def test_what_is_written_is_read(numbers: list[int], text: str) -> None:
+    out = BorshWriter()
+    try:
+        out.text(text)
+    except UnicodeEncodeError:
+        return
+    out.each(numbers, out.u64)
+    reader = BorshReader(bytes(out.data))
+
+    assert reader.text(64) == text
+    assert reader.each(reader.u64, 8) == tuple(numbers)
+    reader.end()
