@@ -523,7 +523,7 @@ class Node:
 
     @property
     def announcing(self) -> Announcing:
-        """What is announced to peers and by them; to be looked at only."""
+        """Announcements to peers and by them; to be looked at only."""
         return self._runner.announcing
 
     def new_session(self) -> values.SessionId:

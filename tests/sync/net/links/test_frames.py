@@ -106,7 +106,7 @@ def test_a_frame_of_a_later_version_is_known_as_such() -> None:
 
 
 def test_a_program_of_before_announcements_passes_them_over() -> None:
-    """What it reads frames by has the same fields but this one, and it skips what has no kind."""
+    """Its schema has all fields but this one, and it skips a frame that has no kind to it."""
     schema = descriptor_pb2.FileDescriptorProto()
     link_pb2.DESCRIPTOR.CopyToProto(schema)
     frames = next(one for one in schema.message_type if one.name == "Frame")
