@@ -14,6 +14,7 @@ from sync.group.records import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -32,6 +33,7 @@ from sync.sessions.values import (
     LiveBegan,
     LoadedEntry,
     LoadEntries,
+    LogsAnnounced,
     Mode,
     OpenSession,
     Outcome,
@@ -68,6 +70,7 @@ __all__ = [  # what is only passed on
     "LiveBegan",
     "LoadEntries",
     "LoadedEntry",
+    "LogsAnnounced",
     "MemberClock",
     "Mode",
     "OpenSession",
@@ -90,6 +93,7 @@ __all__ = [  # what is only passed on
     "SessionOpened",
     "SessionPayload",
     "SetClock",
+    "SetCounter",
     "SetDelivery",
     "SetLog",
     "SetStatus",
@@ -216,6 +220,7 @@ Input: TypeAlias = (
     | Arrived
     | PeerJoined
     | PeerAnnounced
+    | LogsAnnounced
     | PeerGone
     | Audience
     | ReferenceClock

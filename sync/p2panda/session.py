@@ -115,6 +115,7 @@ class Replication:
     stream: str = STREAM
     payloads_max: int = 1
     usual: bool = False
+    family: str = "p2panda"
     contradicted: str = "differences above the heights"
 
     @property

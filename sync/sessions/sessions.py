@@ -53,6 +53,7 @@ from sync.sessions.values import (
     Input,
     LiveBegan,
     LoadEntries,
+    LogsAnnounced,
     Mode,
     OpenSession,
     PeerAnnounced,
@@ -143,7 +144,7 @@ class Sessions:
                 return [*self._on_linked_again(peer, now), *self._fetching.share_out(now)]
             case PeerGone(peer):
                 return self._on_gone(peer, now)
-            case PeerAnnounced():
+            case PeerAnnounced() | LogsAnnounced():
                 return []  # whoever chooses protocols was told
             case Tick():
                 return self._on_tick(now)

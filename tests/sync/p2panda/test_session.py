@@ -15,11 +15,14 @@ from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
 from sync.p2panda.entries import entry_message
 from sync.p2panda.messages import Entry, Have, Message, SyncDone, SyncRequest, encode
+from sync.p2panda.sending import Sending
 from sync.p2panda.session import FIRST_WITHIN, Exchange, Mode, State
-from sync.sessions.protocol import Brings, Finished, Opening, Protocols, Send, Speaks
-from sync.sessions.values import Outcome
+from sync.sds.message import Delivery
+from sync.sessions.protocol import Brings, Finished, Load, Opening, Protocols, Send, Speaks
+from sync.sessions.values import LoadedEntry, Outcome
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING
+from sync.structures.log_spans import LogSpan
+from sync.structures.ordered_set import EVERYTHING, SyncId
 from sync.waku.session import WAKU_SYNC
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.groups import NOW, Member
@@ -36,7 +39,8 @@ def members(*names: str) -> list[Member]:
 
 
 def pair() -> Pair:
-    return Pair(*members("alice", "bob"))
+    one, other = members("alice", "bob")
+    return Pair(one, other)
 
 
 def different() -> Pair:
@@ -385,3 +389,41 @@ def test_the_entry_on_the_wire_is_less_than_half_of_a_transfer() -> None:
 
     assert isinstance(entry_message(0, line.entry), Entry)
     assert len(carried) < len(line.payload)
+
+
+def test_what_was_only_sent_is_not_yet_acknowledged_but_by_the_next_session() -> None:
+    both = pair()
+    line = both.one.write("alone")
+
+    def delivery() -> Delivery | None:
+        return both.one.disk.rows[line.entry.message_id].delivery
+
+    begin(both, both.one, "logheight")
+    both.run()
+    assert both.ended[0].converged
+    assert delivery() is not Delivery.ACKNOWLEDGED
+
+    begin(both, both.one, "logheight")
+    both.run()
+    assert delivery() is Delivery.ACKNOWLEDGED
+
+
+def test_what_is_gone_from_the_disk_between_comparing_and_sending_is_passed_over() -> None:
+    carol, written = lines(4)
+    key, log = bytes.fromhex(carol.peer_id), written[0].entry.header.log
+    page = [
+        LoadedEntry(one.entry, SyncId(one.entry.header.created_ns, one.waku_hash))
+        for one in (written[0], written[2])
+    ]
+    sending = Sending()
+    sending.owe(LogSpan(key, log, 0, 4))
+    assert sending.ask() == Load((LogSpan(key, log, 0, 4),))
+    assert sending.ask() is None, "a page is on its way"
+
+    sending.loaded(page[:1], more=True)
+    place = (page[0].entry.header.lamport, page[0].entry.message_id)
+    assert sending.ask() == Load((LogSpan(key, log, 1, 4),), place)
+    sending.loaded(page[1:], more=False)
+
+    assert sending.ask() is None
+    assert sending.sent == 2
