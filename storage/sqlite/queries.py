@@ -91,6 +91,12 @@ AWAIT_AGAIN: Final = """
             AND above.log = gone.log AND above.seq > gone.seq
     WHERE gone.channel = ? AND gone.message_id = ? ORDER BY above.seq LIMIT 1
 """
+PLACE_IN_LOG: Final = "SELECT author, log, seq FROM messages WHERE channel = ? AND message_id = ?"
+AWAIT_IN_LOG: Final = "INSERT OR IGNORE INTO awaited_links SELECT column2, number FROM (VALUES"
+AWAIT_IN_LOG_REST: Final = """
+    ) CROSS JOIN messages ON channel = column1 AND author = column3 AND log = column4
+        AND seq = column5
+"""
 FORGET_PARENTS: Final = """
     DELETE FROM parents WHERE child IN (
         SELECT number FROM messages WHERE channel = ? AND message_id = ?
