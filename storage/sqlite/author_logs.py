@@ -13,6 +13,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from storage.sqlite.columns import from_u64, message_id, peer_id, to_u64
+from storage.sqlite.contradictions import NOTHING
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import Place, is_sound
@@ -28,7 +29,7 @@ LOGS: Final = """
 
 # CROSS JOIN keeps the order of the tables: few links wait for what they name.
 AWAITING: Final = """
-    SELECT author, log, number FROM awaited_links CROSS JOIN messages ON number = child
+    SELECT author, log, number, target FROM awaited_links CROSS JOIN messages ON number = child
     WHERE channel = ?
 """
 FOUND: Final = "SELECT author, log, what, seq, message_id FROM contradictions WHERE channel = ?"
@@ -62,8 +63,8 @@ class Doubts:
     """Findings about the entries of a channel, where they are needed to judge a log."""
 
     logs: set[Log] = field(default_factory=set)
-    numbers: set[int] = field(default_factory=set)
-    """Of messages, as they came: their links may name what is not here, or lack."""
+    awaited: dict[int, frozenset[bytes]] = field(default_factory=dict)
+    """Links to what is not here, by number of the message as it came."""
     naming: set[bytes] = field(default_factory=set)
     """Ids of those that name another one wrongly."""
     forks: set[tuple[bytes, int, int]] = field(default_factory=set)
@@ -87,9 +88,9 @@ def logs_of(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tup
 
 def _doubts(channel: bytes, db: sqlite3.Connection) -> Doubts:
     doubts = Doubts(set(db.execute(PARKED, (channel,))))
-    for author, log, number in db.execute(AWAITING, (channel,)):
+    for author, log, number, target in db.execute(AWAITING, (channel,)):
         doubts.logs.add((author, log))
-        doubts.numbers.add(number)
+        doubts.awaited[number] = doubts.awaited.get(number, frozenset()) | {target}
     for author, log, what, seq, message in db.execute(FOUND, (channel,)):
         doubts.logs.add((author, log))
         if what == Contradicts.FORK.value:
@@ -119,26 +120,24 @@ def _judge(logs: ChannelLogs, log: Log, rows: Sequence[Row], doubts: Doubts, rea
     """Tell `logs` of the entries of one log."""
     author, number = peer_id(log[0]), to_u64(log[1])
     here: dict[int, list[bytes]] = {}
-    for stored_seq, stored_id, *_ in rows:
-        here.setdefault(to_u64(stored_seq), []).append(stored_id)
+    for seq, stored_id, *_ in rows:
+        here.setdefault(to_u64(seq), []).append(stored_id)
     for stored_seq, stored_id, backlink, row in rows:
         seq = to_u64(stored_seq)
         target = lipmaa(seq)
-        named = here.get(target, ())
         skips = target not in {0, seq - 1}
+        named = doubts.awaited.get(row, frozenset()) - {backlink}
+        named = named or (frozenset(here.get(target, ())) if skips else frozenset())
         if (
-            row in doubts.numbers
-            or stored_id in doubts.naming
-            or (skips and (len(named) != 1 or (*log, from_u64(target)) in doubts.forks))
+            stored_id in doubts.naming
+            or NOTHING in named
+            or len(named) != skips
+            or (*log, from_u64(target)) in doubts.forks
         ):
             place = read(row)
         else:
-            place = LogPlace(
-                number,
-                seq,
-                None if backlink is None else message_id(backlink),
-                message_id(named[0]) if skips else None,
-            )
+            before = None if backlink is None else message_id(backlink)
+            place = LogPlace(number, seq, before, message_id(*named) if skips else None)
         if place is not None:
             logs.add(author, message_id(stored_id), place)
 

@@ -12,7 +12,6 @@ from storage.sqlite.columns import U64_MAX, from_u64, to_u64
 from storage.sqlite.integrity import problems_of
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.queries import (
-    AWAIT_AGAIN,
     AWAIT_IN_LOG,
     AWAIT_IN_LOG_REST,
     DAMAGED_CHILDREN,
@@ -95,11 +94,10 @@ def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
 
 
 def _await_again(db: sqlite3.Connection, place: Place) -> None:
-    """Note which entries of its log name one that is about to go, or may be the next one above."""
-    db.execute(AWAIT_AGAIN, place)
+    """Have the links of entries read again that may name one that is about to go."""
     author, log, seq = db.execute(PLACE_IN_LOG, place).fetchone()
     above = [one for one in naming(to_u64(seq)) if one <= U64_MAX]
-    rows = [(*place, author, log, from_u64(one)) for one in above]
+    rows = [(place[0], author, log, from_u64(one)) for one in above]
     execute_for_rows(db, AWAIT_IN_LOG, rows, AWAIT_IN_LOG_REST)
 
 
