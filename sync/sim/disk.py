@@ -33,6 +33,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -74,6 +75,8 @@ class Disk:
     full: bool = False
     """Whether commits fail."""
     clock: ClockKept = field(default_factory=ClockKept)
+    counter: int = 0
+    """Counter of the node's last announcement: each of its disks has it."""
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
@@ -120,6 +123,8 @@ class Disk:
                     self.log_number = log
                 case SetClock(_, kept):
                     self.clock = kept
+                case SetCounter(counter):
+                    self.counter = counter
                 case Discard(_, message_id):
                     self._discard(message_id)
         self.contradictions += self._contradict(records)
@@ -419,6 +424,7 @@ class Disk:
                 if row.status is Status.PARKED and row.attempts == UNSENT
             ),
             clock=self.clock,
+            counter=self.counter,
         )
 
     def _logs(self) -> tuple[LogState, ...]:
