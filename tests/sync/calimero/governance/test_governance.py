@@ -50,9 +50,9 @@ def test_what_stands_on_a_refused_op_is_refused() -> None:
     history.take(child)
 
     assert history.take(wrong) == Refused(Refusal.NOT_ADMIN)
-    assert history.take(child) == Refused(Refusal.REFUSED_PARENT)
-    assert history.take(grandchild) == Refused(Refusal.REFUSED_PARENT)
     assert history.take(late) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(grandchild) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(child) == Refused(Refusal.REFUSED_PARENT)
     assert not history.governance.waiting.ops
 
 
