@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 READINGS = {
     "consolidate": {HISTORY_DIR: 2, LOG_DIR: 0},
     "audit": {HISTORY_DIR: 0, LOG_DIR: 2},
-    "delivery": {HISTORY_DIR: 0, LOG_DIR: 3},
+    "delivery": {HISTORY_DIR: 0, LOG_DIR: 2},
 }
 """Readings of the exports' tables: consolidate asks first who is there; the last one of audit is of
 the logs of the few who are suspected."""
