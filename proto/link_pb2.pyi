@@ -90,8 +90,14 @@ class Sds(_message.Message):
     payload: bytes
     def __init__(self, channel_id: _Optional[bytes] = ..., payload: _Optional[bytes] = ...) -> None: ...
 
+class Announce(_message.Message):
+    __slots__ = ("payload",)
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    payload: bytes
+    def __init__(self, payload: _Optional[bytes] = ...) -> None: ...
+
 class Frame(_message.Message):
-    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds")
+    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce")
     OPEN_FIELD_NUMBER: _ClassVar[int]
     PROOF_FIELD_NUMBER: _ClassVar[int]
     PRESENCE_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +105,7 @@ class Frame(_message.Message):
     PONG_FIELD_NUMBER: _ClassVar[int]
     GOODBYE_FIELD_NUMBER: _ClassVar[int]
     SDS_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
     open: Open
     proof: Proof
     presence: Presence
@@ -106,7 +113,8 @@ class Frame(_message.Message):
     pong: Pong
     goodbye: Goodbye
     sds: Sds
-    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ...) -> None: ...
+    announce: Announce
+    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ...) -> None: ...
 
 class Invite(_message.Message):
     __slots__ = ("version", "name", "channel_id", "secret", "profile")

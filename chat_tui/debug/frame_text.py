@@ -19,6 +19,7 @@ from sync.entries.entry import Entry, Kind, decode_text, open_content
 from sync.entries.ephemeral import decode as decode_ephemeral
 from sync.errors import DecodeError, RemoteError
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId
+from sync.p2panda import messages as p2panda
 from sync.sds import message as sds
 from sync.sds.wire import decode as decode_sds
 from sync.view.view import FrameInfo, FrameKind, Snapshot
@@ -111,6 +112,8 @@ def _decoded(kind: FrameKind, sender: PeerId | None, data: bytes, whole: int) ->
                 return _transfer(*decode_transfer(data))
             case FrameKind.SESSION:
                 return _session(data)
+            case FrameKind.ANNOUNCE:
+                return _announcement(data)
     except (RemoteError, ValueError, OverflowError, RecursionError) as error:
         why = "only its beginning is kept" if cut else clean_text(str(error))
         return Decoded(SHORT[kind], "?", f"cannot be read: {why}", (f"cannot be read: {why}",))
@@ -120,6 +123,7 @@ SHORT: Final = {
     FrameKind.SDS: "SDS",
     FrameKind.SESSION: "RANGES",
     FrameKind.TRANSFER: "PUSH",
+    FrameKind.ANNOUNCE: "LOGS",
 }
 """Names of frames of a kind that cannot be decoded."""
 
@@ -247,6 +251,25 @@ def _session(data: bytes) -> Decoded:
     name = type(frame).__name__
     shown = clean_text(repr(frame))[:TEXT_SHOWN]
     return Decoded("CHECK", "", name.lower(), (f"Check: {name}", f"└ {shown}"))
+
+
+def _announcement(data: bytes) -> Decoded:
+    """Read an announcement of author logs (p2panda replication, section 1)."""
+    message = p2panda.decode(data)
+    if not isinstance(message, p2panda.Announce):
+        raise DecodeError(f"{type(message).__name__} instead of Announce")
+    words = f"version {message.version} · {count(len(message.schemas), 'schema id')}"
+    tree = [
+        "Announce",
+        f"├ version {message.version}",
+        f"├ timestamp {message.timestamp}",
+        f"└ schemas {len(message.schemas)}",
+        *(f"  {clean_text(one)}" for one in message.schemas[:ENTRIES_SHOWN]),
+    ]
+    more = len(message.schemas) - ENTRIES_SHOWN
+    if more > 0:
+        tree.append(f"  and {more} more")
+    return Decoded("LOGS", "", words, tuple(tree))
 
 
 def _ranges(data: RangesData) -> Decoded:

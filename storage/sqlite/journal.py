@@ -16,10 +16,12 @@ from storage.sqlite.author_logs import logs_of
 from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.contradictions import Tops, found_at_commit
 from storage.sqlite.database import Database
+from storage.sqlite.entry_pages import page_of
 from storage.sqlite.looks import readable
 from storage.sqlite.payloads import entry_of, message_of
 from storage.sqlite.queries import (
     CLOCK,
+    COUNTER,
     FORKS,
     GAPS,
     HELD_BACK,
@@ -34,6 +36,7 @@ from storage.sqlite.queries import (
     OF_MESSAGE,
     REPLACED,
     SET_CLOCK,
+    SET_COUNTER,
     SET_DELIVERY,
     SET_LOG,
     SET_STATUS,
@@ -59,6 +62,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -66,7 +70,8 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.runner.journal import Loaded, Watcher
+from sync.runner.journal import EntriesPage, Loaded, Watcher
+from sync.structures.log_spans import LogSpan
 
 T = TypeVar("T")
 
@@ -153,6 +158,19 @@ class SqliteJournal:
         """Return messages that wait for history on its way; see `Journal.load_held_back`."""
         return await self._sound(partial(_loading, bytes.fromhex(channel), after, limit))
 
+    async def entries_page(
+        self,
+        channel: ChannelId,
+        spans: Sequence[LogSpan],
+        after: tuple[int, MessageId] | None,
+        limit: int,
+    ) -> EntriesPage:
+        """Return a page of what is in spans of logs; see `Journal.entries_page`."""
+        place = None if after is None else (from_u64(after[0]), bytes.fromhex(after[1]))
+        read = partial(page_of, bytes.fromhex(channel), spans, place, limit)
+        rows, more = await self._sound(read)
+        return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""
         return await self._sound(partial(_restore, bytes.fromhex(channel), self._me))
@@ -184,6 +202,7 @@ def _commit(
     deliveries: dict[tuple[bytes, bytes], Row] = {}
     logs: dict[bytes, Row] = {}
     clocks: dict[bytes, Row] = {}
+    counters: list[int] = []
     discarded: list[Place] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
@@ -198,6 +217,8 @@ def _commit(
                 logs[bytes.fromhex(channel)] = (from_u64(log),)
             case SetClock(channel, kept):
                 clocks[bytes.fromhex(channel)] = _clock_row(kept)
+            case SetCounter(counter):
+                counters.append(counter)
             case Discard(channel, damaged):
                 discarded.append(_key(channel, damaged))
             case _:
@@ -207,6 +228,8 @@ def _commit(
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
     execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
+    if counters:
+        db.execute(SET_COUNTER, (from_u64(counters[-1]),))
     altered = changes.settle(db, stored, list(statuses))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
@@ -223,6 +246,11 @@ def _clock_row(kept: ClockKept) -> Row:
 def _clock(channel: bytes, db: sqlite3.Connection) -> ClockKept:
     row = db.execute(CLOCK, (channel,)).fetchone()
     return ClockKept() if row is None else ClockKept(Answer(row[0]), *row[1:])
+
+
+def _counter(db: sqlite3.Connection) -> int:
+    row = db.execute(COUNTER).fetchone()
+    return 0 if row is None else to_u64(row[0])
 
 
 def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
@@ -397,6 +425,7 @@ def _restore(
         ),
         unsent=frozenset([message_id(stored) for (stored,) in db.execute(UNSENT, (channel,))]),
         clock=_clock(channel, db),
+        counter=_counter(db),
     )
 
 

@@ -293,8 +293,16 @@ INSERT OR IGNORE INTO awaited_links SELECT x'', number FROM messages
     WHERE (backlink IS NULL) != (seq = -9223372036854775807);
 """
 
+ANNOUNCED: Final = """
+-- The counter of our last announcement: it rises over restarts.
+CREATE TABLE announced (
+    one     INTEGER PRIMARY KEY CHECK (one = 1),
+    counter INTEGER NOT NULL                            -- u64
+) STRICT;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED,
+    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -60,6 +60,10 @@ HELD_BACK: Final = """
     FROM held_back
     WHERE channel = ? AND status = ? ORDER BY number
 """
+SET_COUNTER: Final = """
+    INSERT INTO announced VALUES (1, ?) ON CONFLICT DO UPDATE SET counter = excluded.counter
+"""
+COUNTER: Final = "SELECT counter FROM announced"
 GAPS: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
     FROM delivered

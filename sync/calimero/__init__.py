@@ -16,6 +16,9 @@ and functions without IO. Gossip, heartbeats, streams and the planes of state ar
 | the same, authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
 | Divergence Cross-check | `governance.acl_view.Definition`, `governance.verdicts.divergence` |
 | Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
+| Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
+| Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |
+| Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
 | Startup Recovery: reload_group_dags | `governance.governance.Governance.restore` |
 
 How we read what it leaves open:
@@ -33,7 +36,13 @@ How we read what it leaves open:
 - An ended or lowered right to invite is that of its maker, or that of the policy.
 - If each op about somebody lost against one at once with it, which is so after two removals and two
   additions on both sides of a cut, the negative ones decide.
-- A tag of a wrapped secret is the beginning of the member's key.
+- A tag of a wrapped secret is the beginning of the member's key; each older secret has a key of its
+  own, by its place, under the new one (`governance.keys`). The page leaves keys to an "encryption
+  domain".
+- A void op's epoch is wrapped on with the others, and asks for no rotation: otherwise somebody
+  removed could have the channel rotate for ever (`governance.epochs`).
+- What somebody removed sent with an older cut is delivered everywhere, and marked beyond what the
+  removal sealed (`governance.late`). The page is silent on it.
 
 Where we differ:
 

@@ -78,6 +78,13 @@ class SetClock:
 
 
 @dataclass(frozen=True, slots=True)
+class SetCounter:
+    """Record: the counter of our last announcement, which is of the node and of no channel."""
+
+    counter: int
+
+
+@dataclass(frozen=True, slots=True)
 class Discard:
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
@@ -88,7 +95,9 @@ class Discard:
     message_id: MessageId
 
 
-Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | Discard
+Record: TypeAlias = (
+    StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | SetCounter | Discard
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,3 +211,5 @@ class ChannelState:
     """Those of `parked` that we wrote anew."""
     clock: ClockKept = field(default_factory=ClockKept)
     """Answer about our clock."""
+    counter: int = 0
+    """Counter of our last announcement in any channel (`SetCounter`)."""

@@ -14,6 +14,7 @@ from sync.group.records import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -29,6 +30,7 @@ from sync.sessions.values import (
     CloseTransfer,
     Continue,
     LiveBegan,
+    LogsAnnounced,
     Mode,
     OpenSession,
     Outcome,
@@ -62,6 +64,7 @@ __all__ = [  # what is only passed on
     "Continue",
     "Discard",
     "LiveBegan",
+    "LogsAnnounced",
     "MemberClock",
     "Mode",
     "OpenSession",
@@ -84,6 +87,7 @@ __all__ = [  # what is only passed on
     "SessionOpened",
     "SessionPayload",
     "SetClock",
+    "SetCounter",
     "SetDelivery",
     "SetLog",
     "SetStatus",
@@ -210,6 +214,7 @@ Input: TypeAlias = (
     | Arrived
     | PeerJoined
     | PeerAnnounced
+    | LogsAnnounced
     | PeerGone
     | Audience
     | ReferenceClock

@@ -7,7 +7,7 @@ session is wanted. Each protocol says itself how well it suits (`SyncProtocol.su
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sync.sessions.protocol import Situation, SyncProtocol
+from sync.sessions.protocol import Situation, SyncProtocol, told_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def choose(
         for one in protocols
         if one.plane is situation.plane
         and wanted in {"", one.name}
-        and (one.usual or one.name in situation.spoken)
+        and (one.usual or told_as(one) in situation.spoken)
         and (fit := one.suits(situation)) is not None
     ]
     return min(fits, key=lambda one: one.cost, default=None)

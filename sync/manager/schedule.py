@@ -139,7 +139,7 @@ class Manager:
                 self._on_left(channel, peer, now)
             case Announced(channel, peer, spoken):
                 if (channel, peer) in self._linked:
-                    self._spoken[channel, peer] = spoken & self._protocols.names
+                    self._spoken[channel, peer] = spoken & frozenset(self._protocols.announced)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer, protocol):

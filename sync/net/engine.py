@@ -45,6 +45,9 @@ class Releaser(Protocol):
     ) -> None:
         """Do one effect; `loaded` has the stored messages that the batch needs."""
 
+    def announce(self, peer: PeerId, payload: bytes) -> None:
+        """Send a peer an announcement of author logs, whose counter is committed."""
+
     def flush(self) -> None:
         """Send what the effects of one turn queued."""
 
@@ -253,6 +256,8 @@ class Engine:
         for release, message_id in zip(batch.releases, needed, strict=True):
             if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
+        for told in batch.announcements:
+            self._releaser.announce(told.peer, told.payload)
         self._releaser.flush()
         self._measure(began)
 

@@ -22,6 +22,7 @@ from sync.group.ingest import outline_of_entry
 from sync.group.records import Contradiction
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
+from sync.manager.announcing import Announcing
 from sync.manager.registry import PROTOCOLS
 from sync.net import clock as system
 from sync.net.attachment import Online
@@ -465,6 +466,11 @@ class Node:
         self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
         self._engine.queue_input(channel, values.Arrived(peer, payload))
 
+    def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """See `sync.net.links.mesh_events.Events`."""
+        self._outlet.tapped(channel, peer, FrameKind.ANNOUNCE, payload, sent=False)
+        self._engine.queue_input(channel, values.LogsAnnounced(peer, payload))
+
     def ponged(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
         self.clocks.heard(peer)
@@ -514,6 +520,11 @@ class Node:
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
         self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload)
+
+    @property
+    def announcing(self) -> Announcing:
+        """Announcements to peers and by them; to be looked at only."""
+        return self._runner.announcing
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""

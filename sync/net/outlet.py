@@ -120,6 +120,13 @@ class Outlet:
             case _:
                 self._show(channel, effect, loaded)
 
+    def announce(self, peer: PeerId, payload: bytes) -> None:
+        """See `sync.net.engine.Releaser`."""
+        channel = min(self.mesh.shared_with(peer), default=None)
+        if channel is not None:
+            self.tapped(channel, peer, FrameKind.ANNOUNCE, payload)
+            self.mesh.announce(peer, payload)
+
     def _broadcast(self, channel: ChannelId, payload: bytes) -> None:
         self.tapped(channel, None, FrameKind.SDS, payload)
         self.mesh.broadcast(channel, payload)

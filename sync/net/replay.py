@@ -24,15 +24,18 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.manager import schedule
+from sync.manager import announcing, schedule
 from sync.manager import values as managing
+from sync.manager.registry import PROTOCOLS
 from sync.net.trace import Began, Drew, to_json
 from sync.runner import runner
 from sync.sds.parameters import PROFILES
 from sync.sessions.claims import Claims
+from sync.sessions.protocol import Protocols
 from sync.view.view import Notice
 
 MANAGER: Final = "manager"
+ANNOUNCING: Final = "announcing"
 RUNNER: Final = "runner"
 REFUSED: Final = "refused"
 
@@ -51,6 +54,7 @@ def _named(*unions: Any) -> dict[str, type]:  # noqa: ANN401  # unions of classe
 
 INPUTS: Final = _named(values.Input)
 FOR_MANAGER: Final = _named(managing.Input)
+FOR_ANNOUNCING: Final = _named(announcing.Input)
 ENDS: Final = frozenset({managing.Ended.__name__, values.SessionEnded.__name__})
 FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
 
@@ -106,7 +110,7 @@ def _recorded(path: Path, number: int, line: str) -> Recorded:
         else:
             read_event = from_json(event, kinds[event["is"]])
         now, effects = from_json(step["now"], Nanos), step["effects"]
-        if machine not in {MANAGER, RUNNER, REFUSED}:
+        if machine not in {MANAGER, ANNOUNCING, RUNNER, REFUSED}:
             machine = from_json(machine, ChannelId)
         if not isinstance(effects, list):
             raise TypeError("no effects")  # noqa: TRY301
@@ -133,6 +137,8 @@ def _kinds_of(machine: object) -> dict[str, type]:
     """Return what may come into a machine; any other name is a channel's."""
     if machine == MANAGER:
         return FOR_MANAGER
+    if machine == ANNOUNCING:
+        return FOR_ANNOUNCING
     return FOR_RUNNER if machine == RUNNER else INPUTS
 
 
@@ -212,13 +218,15 @@ def _optional(kind: type) -> frozenset[str]:
 class Replay:
     """The machines of one participant, fed with what was recorded."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocols: Protocols = PROTOCOLS) -> None:
         self.me = PeerId("")
+        self._protocols = protocols
         self.groups: dict[ChannelId, Group] = {}
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self.profiles: dict[ChannelId, str] = {}
         self.now: Nanos = 0
         self._manager: schedule.Manager | None = None
+        self._announcing: announcing.Announcing | None = None
         self._author: Author | None = None
         self._rng = random.Random(0)  # noqa: S311  # the recorded seed comes with `Began`
         self._drawn: deque[int] = deque()
@@ -238,6 +246,8 @@ class Replay:
                 pass
             case _ if step.machine == MANAGER:
                 return self._manage(step)
+            case _ if step.machine == ANNOUNCING:
+                return self._announce(step)
             case _:
                 return self._handle(step)
         return Played(step, ())
@@ -255,14 +265,17 @@ class Replay:
             draw_log=self._draw,
             retention=began.retention,
         )
-        self._manager = schedule.Manager(began.participant, self._rng)
+        self._manager = schedule.Manager(began.participant, self._rng, self._protocols)
+        self._announcing = announcing.Announcing(
+            self._protocols.family, keeps_all=began.retention is None
+        )
 
     def _open(self, step: Recorded, channel: ChannelId, profile: str) -> Played:
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
             return Played(step, (), "a channel that cannot be opened here")
         self.profiles[channel] = profile
         self.groups[channel] = Group(
-            self._author, channel, PROFILES[profile], self._rng, self._claims
+            self._author, channel, PROFILES[profile], self._rng, self._claims, self._protocols
         )
         return Played(step, ())
 
@@ -271,6 +284,12 @@ class Replay:
             return Played(step, (), "a step before the beginning")
         assert isinstance(step.event, typing.get_args(managing.Input))
         return self._fed(step, self._manager, step.event)
+
+    def _announce(self, step: Recorded) -> Played:
+        if self._announcing is None:
+            return Played(step, (), "a step before the beginning")
+        assert isinstance(step.event, typing.get_args(announcing.Input))
+        return self._fed(step, self._announcing, step.event)
 
     def _handle(self, step: Recorded) -> Played:
         group = self.groups.get(ChannelId(step.machine))

@@ -209,7 +209,7 @@ class InputQueue:
     def _put_off_as(self, event: values.Input, now: Nanos) -> str | None:
         """Return behind what an input must wait: too much of a peer came, or waits already."""
         kind = type(event)
-        if kind is values.Arrived:
+        if kind is values.Arrived or kind is values.LogsAnnounced:
             key: str = event.peer  # type: ignore[union-attr]  # its type says so
         elif kind is values.Transferred:
             key = TRANSFER + event.peer  # type: ignore[union-attr]

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
+from sync.structures.log_spans import LogSpan
+
+PAGE_BYTES: Final = 1024 * 1024
+"""Bytes of the messages of a page of entries, unless the first one alone has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,13 @@ class Loaded:
     def named(self) -> HistoryEntry:
         """The message as an entry of a causal history."""
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
+
+
+class EntriesPage(NamedTuple):
+    """Stored messages by (lamport, message id); `more`: there may be others behind the last one."""
+
+    entries: tuple[Loaded, ...]
+    more: bool
 
 
 class Watcher(Protocol):
@@ -66,6 +77,19 @@ class Journal(Protocol):
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> tuple[Outline, ...]:
         """Return messages that wait for history on its way, by (lamport, id), after a place."""
+
+    async def entries_page(
+        self,
+        channel: ChannelId,
+        spans: Sequence[LogSpan],
+        after: tuple[int, MessageId] | None,
+        limit: int,
+    ) -> EntriesPage:
+        """Return the first `limit` entries of these spans behind a place, or of the first page.
+
+        At most `PAGE_BYTES` of them. A log is in one span at most; entries that are parked count as
+        ones that are not here.
+        """
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""

@@ -16,8 +16,8 @@ from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
-from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.manager import schedule
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick, earlier
+from sync.manager import announcing, schedule
 from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import Addressed, InputQueue
@@ -35,8 +35,10 @@ RECORDS: Final = frozenset(get_args(values.Record))
 FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
 """Effects that the manager hears of."""
 
-LINKS: Final = frozenset({values.PeerJoined, values.PeerAnnounced, values.PeerGone})
-"""Inputs that the manager hears of."""
+LINKS: Final = frozenset(
+    {values.PeerJoined, values.PeerAnnounced, values.LogsAnnounced, values.PeerGone}
+)
+"""Inputs that the manager hears of, or whoever announces."""
 
 SURVIVORS = (
     values.Write,
@@ -45,6 +47,7 @@ SURVIVORS = (
     values.Arrived,
     values.PeerJoined,
     values.PeerAnnounced,
+    values.LogsAnnounced,
     values.PeerGone,
     values.Audience,
     values.MemberClock,
@@ -85,7 +88,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Batch:
-    """Result of one turn: commit `records` together, then carry out `releases`.
+    """Result of one turn: commit `records`, then carry out `releases` and send `announcements`.
 
     With `begin_anew` a channel must then be made anew from the disk, before the next turn.
     """
@@ -93,6 +96,7 @@ class Batch:
     inputs: list[Addressed] = field(default_factory=list)
     records: list[values.Record] = field(default_factory=list)
     releases: list[Release] = field(default_factory=list)
+    announcements: list[announcing.Told] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     begin_anew: bool = False
 
@@ -136,6 +140,9 @@ class Runner:
         self.memberships: dict[ChannelId, Membership] = {}
         self.protocols = protocols
         self.manager = schedule.Manager(author.me, rng, protocols)
+        self.announcing = announcing.Announcing(
+            protocols.family, keeps_all=author.retention is None
+        )
         self._author = author
         self._rng = rng
         self._trace = trace
@@ -173,7 +180,7 @@ class Runner:
         self.groups[channel] = Group(
             self._author, channel, parameters, self._rng, self._claims, self.protocols
         )
-        self._due_known = False
+        self._announce(announcing.Added(channel, state.counter), self._now)
         own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
         first = [*own, *clocks, values.Restored(state)]
         self.inputs.add_first(channel, first)
@@ -186,7 +193,8 @@ class Runner:
         del self.memberships[channel]
         self._due_known = False
         for peer in sorted(group.peers):
-            self._manage(managing.Left(channel, peer), now)
+            self._tell_of_link(managing.Left(channel, peer), now)
+        self._announce(announcing.Removed(channel), now)
 
     def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Queue an input.
@@ -234,7 +242,7 @@ class Runner:
     def deadline(self) -> Nanos | None:
         """Return when `turn` is next needed; None when nothing waits on time."""
         if not self._due_known:
-            due = self.manager.deadline()
+            due = earlier(self.manager.deadline(), self.announcing.deadline())
             for group in self.groups.values():
                 time = group.deadline()
                 if time is not None and (due is None or time < due):
@@ -305,6 +313,11 @@ class Runner:
         due = self.manager.deadline()
         if due is not None and due <= now:
             self._manage(Tick(), now)
+        due = self.announcing.deadline()
+        if due is not None and due <= now:
+            told = [one for one in self._announce(Tick(), now) if isinstance(one, announcing.Told)]
+            batch.records += [values.SetCounter(one.counter) for one in told[:1]]  # all have one
+            batch.announcements += told
 
     def _handle(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
         channel, event = addressed
@@ -339,22 +352,43 @@ class Runner:
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
                 managed.append(effect)
-        if managed or type(event) in LINKS:
-            self._tell_manager(channel, event, managed, now)
+        if type(event) in LINKS:
+            self._on_link(addressed, now, batch)
+        if managed:
+            self._tell_manager(channel, managed, now)
+
+    def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
+        channel, event = addressed
+        match event:
+            case values.PeerJoined(peer, accepts, host):
+                self._tell_of_link(managing.Joined(channel, peer, accepts, host), now)
+            case values.PeerGone(peer):
+                self._tell_of_link(managing.Left(channel, peer), now)
+            case values.PeerAnnounced(peer, protocols):
+                self._tell_of_link(managing.Announced(channel, peer, protocols), now)
+            case values.LogsAnnounced(peer, payload):
+                for effect in self._announce(announcing.Heard(peer, payload), now):
+                    assert isinstance(effect, announcing.Ignored), "only a tick tells somebody"
+                    batch.failures.append(Failure(channel, event, RemoteError(effect.reason)))
+            case _:
+                pass
+
+    def _tell_of_link(
+        self, event: managing.Joined | managing.Left | managing.Announced, now: Nanos
+    ) -> None:
+        self._manage(event, now)
+        self._announce(event, now)
+
+    def _announce(self, event: announcing.Input, now: Nanos) -> Sequence[announcing.Effect]:
+        self._due_known = False
+        effects = self.announcing.handle(event, now)
+        if self._trace is not None and self.announcing.active:
+            self._trace(now, "announcing", event, effects)
+        return effects
 
     def _tell_manager(
-        self,
-        channel: ChannelId,
-        event: values.Input,
-        effects: Sequence[values.Effect],
-        now: Nanos,
+        self, channel: ChannelId, effects: Sequence[values.Effect], now: Nanos
     ) -> None:
-        if isinstance(event, values.PeerJoined):
-            self._manage(managing.Joined(channel, event.peer, event.accepts, event.host), now)
-        elif isinstance(event, values.PeerGone):
-            self._manage(managing.Left(channel, event.peer), now)
-        elif isinstance(event, values.PeerAnnounced):
-            self._manage(managing.Announced(channel, event.peer, event.protocols), now)
         for effect in effects:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)

@@ -26,7 +26,9 @@ INPUT_BYTES: Final = 256
 TRANSFER: Final = "transfer of "
 """Before the key of a peer: what it transfers is apart from what it says live."""
 
-SIZED: Final = frozenset({values.Arrived, values.Transferred, values.SessionPayload})
+SIZED: Final = frozenset(
+    {values.Arrived, values.LogsAnnounced, values.Transferred, values.SessionPayload}
+)
 """Inputs that have a payload of a peer's making."""
 
 
@@ -63,7 +65,7 @@ class Weights:
 
     def _change(self, kind: type[values.Input], event: values.Input, by: int) -> int:
         # Twice a frame: `kind` is the type of the event, and is not looked up again.
-        if kind is values.Arrived:
+        if kind is values.Arrived or kind is values.LogsAnnounced:
             sender: str | values.SessionId = event.peer  # type: ignore[union-attr]  # its type
         elif kind is values.Transferred:
             sender = TRANSFER + event.peer  # type: ignore[union-attr]

@@ -194,6 +194,13 @@ class SyncProtocol(Protocol):
         """True if every peer speaks it, announced or not."""
 
     @property
+    def family(self) -> str:
+        """Name by which presences tell of it and its like, whose author logs are then announced.
+
+        See `sync.manager.announcing`. Empty for one that is told by its own name.
+        """
+
+    @property
     def contradicted(self) -> str:
         """Words for differences that only the check found."""
 
@@ -245,5 +252,15 @@ class Protocols:
 
     @property
     def announced(self) -> tuple[str, ...]:
-        """Names of those that a peer cannot take for granted."""
-        return tuple([one.name for one in self.spoken if not one.usual])
+        """Names that presences tell: of those that a peer cannot take for granted."""
+        return tuple(dict.fromkeys([told_as(one) for one in self.spoken if not one.usual]))
+
+    @property
+    def family(self) -> str:
+        """Name of the family whose author logs are announced; empty if none of these needs that."""
+        return next((one.family for one in self.spoken if one.family), "")
+
+
+def told_as(protocol: SyncProtocol) -> str:
+    """Return the name by which presences tell that a protocol is spoken."""
+    return protocol.family or protocol.name

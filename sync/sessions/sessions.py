@@ -37,6 +37,7 @@ from sync.sessions.values import (
     Here,
     Input,
     LiveBegan,
+    LogsAnnounced,
     Mode,
     OpenSession,
     PeerAnnounced,
@@ -122,7 +123,7 @@ class Sessions:
                 return [*self._on_linked_again(peer, now), *self._fetching.share_out(now)]
             case PeerGone(peer):
                 return self._on_gone(peer, now)
-            case PeerAnnounced():
+            case PeerAnnounced() | LogsAnnounced():
                 return []  # whoever chooses protocols was told
             case Tick():
                 return self._on_tick(now)

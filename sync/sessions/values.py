@@ -91,6 +91,17 @@ class PeerAnnounced:
 
 
 @dataclass(frozen=True, slots=True)
+class LogsAnnounced:
+    """`peer` announces, encoded, of which channels its author logs can be had.
+
+    It is of all channels that it has proved; it comes by way of one of them.
+    """
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class StartSession:
     """Begin a session with `peer`, because of `why`: on everything, or what is at most `span` old.
 
@@ -347,6 +358,7 @@ class Proved:
 Input: TypeAlias = (
     StartSession
     | PeerAnnounced
+    | LogsAnnounced
     | SessionOffered
     | SessionOpened
     | SessionPayload

@@ -107,6 +107,10 @@ def _looked_for(scale: Scale) -> int:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    "Announcements.ours": _channels,
+    "Announcing._changed": _links,
+    "Announcing._linked": _links,
+    "Announcing._ours": _channels,
     "Aside._followed_by": _links,
     "Aside._warned": aside.WARNED_MAX,
     "Aside.replaced": _stored,
@@ -137,6 +141,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Loading.ids": _stored,
     "Loading.in_vain": history_loading.LEFT_MAX,
     "Loading.left": history_loading.LEFT_MAX,
+    "Linked.channels": _channels,
     "Log._calm": message.HISTORY_MAX,
     "Log.torrent": history.TORRENT_MAX,
     "Log._newest": message.HISTORY_MAX,

@@ -3,9 +3,11 @@
 It has the faults of real disks: commits that fail or take long, reads that fail, bytes that rot.
 """
 
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
 
 from sync.entries.changes import (
     CHANGING,
@@ -31,6 +33,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -39,9 +42,10 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.machine import MessageId, Nanos, PeerId
-from sync.runner.journal import Loaded
+from sync.runner.journal import PAGE_BYTES, EntriesPage, Loaded
 from sync.sds.message import Delivery
 from sync.sim.log_links import LogLink, broken, fork, is_false, links_of
+from sync.structures.log_spans import LogSpan
 
 TIPS_MAX = 64
 
@@ -71,6 +75,8 @@ class Disk:
     full: bool = False
     """Whether commits fail."""
     clock: ClockKept = field(default_factory=ClockKept)
+    counter: int = 0
+    """Counter of the node's last announcement: each of its disks has it."""
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
@@ -117,6 +123,8 @@ class Disk:
                     self.log_number = log
                 case SetClock(_, kept):
                     self.clock = kept
+                case SetCounter(counter):
+                    self.counter = counter
                 case Discard(_, message_id):
                     self._discard(message_id)
         self.contradictions += self._contradict(records)
@@ -299,6 +307,42 @@ class Disk:
         behind = sorted(place for place in places if after is None or place > after)
         return tuple([_outline(row) for row in self.read(one for _, one in behind[:limit])])
 
+    def entries_page(
+        self, spans: Sequence[LogSpan], after: tuple[int, MessageId] | None, limit: int
+    ) -> EntriesPage:
+        """Return a page of what is in spans of logs; see `Journal.entries_page`."""
+        wanted = {(one.key.hex(), one.log): one for one in spans}
+        found: list[Row] = []
+        size = 0
+        for _, message_id in self._in_order(after):
+            row = self.rows[message_id]
+            header = row.message.entry.header
+            span = wanted.get((header.author, header.log))
+            if span is None or not span.after < header.seq <= span.height:
+                continue
+            if not self.read([message_id]):
+                continue
+            size += len(row.message.payload)
+            if len(found) == limit or (found and size > PAGE_BYTES):
+                return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=True)
+            found.append(row)
+        return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=False)
+
+    def _in_order(self, after: tuple[int, MessageId] | None) -> Iterator[tuple[int, MessageId]]:
+        """Yield the places of what is not parked, ascending, behind a place."""
+        start = 0 if after is None else bisect_right(self._log, after)
+        held_back = (
+            sorted(
+                (row.message.entry.header.lamport, message_id)
+                for message_id, row in self.rows.items()
+                if row.status in {Status.WAITING, Status.LOADING}
+            )
+            if len(self._log) < len(self.rows)
+            else []
+        )
+        behind = [place for place in held_back if after is None or place > after]
+        return merge(islice(self._log, start, None), behind)
+
     def restore(self) -> ChannelState:
         """Return what the machines need, from committed rows alone.
 
@@ -380,6 +424,7 @@ class Disk:
                 if row.status is Status.PARKED and row.attempts == UNSENT
             ),
             clock=self.clock,
+            counter=self.counter,
         )
 
     def _logs(self) -> tuple[LogState, ...]:
@@ -455,6 +500,10 @@ class Disk:
     def _outlines(self, status: Status) -> tuple[Outline, ...]:
         outlines = (_outline(row) for row in self.rows.values() if row.status is status)
         return tuple(sorted(outlines, key=_place))
+
+
+def _id_of(row: Row) -> MessageId:
+    return row.message.entry.message_id
 
 
 def _place(outline: Outline) -> tuple[int, MessageId]:

@@ -18,6 +18,7 @@ from sync.sim.pongs import Pongs
 from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
 from sync.structures.places import Holder, Standing, give_way
+from sync.view.view import FrameKind
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
 """Time for which a cut stays unnoticed: pings every 5 s, dead at 15 s."""
@@ -64,6 +65,9 @@ class Links(Protocol):
 
     def overrun(self, sender: int, receiver: Node) -> None:
         """More waits on a link than it holds: it is closed, with what waits there."""
+
+    def announce(self, node: Node, to: Node, payload: bytes) -> None:
+        """Send an announcement of author logs over the link to another node."""
 
     @property
     def pongs(self) -> Pongs | None:
@@ -169,14 +173,33 @@ class Mesh:
         for channel in channels:
             around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
-            self._announce(one, other, channel)
-            self._announce(other, one, channel)
+            self._present(one, other, channel)
+            self._present(other, one, channel)
         self.pongs.tell(one, other)
         self.pongs.tell(other, one)
         for node in (one, other):
             self._make_room(node)
 
-    def _announce(self, node: Node, to: Node, channel: ChannelId) -> None:
+    def announce(self, node: Node, to: Node, payload: bytes) -> None:
+        """See `Links`; it is lost with the link it is on."""
+        around = self._around
+        since = self._since.get(_pair(node, to))
+        channels = shared(around.rooms, node.number, to.number)
+        if not channels or to.number not in node.joined:
+            return
+        now, peer, channel = around.timeline.now, node.identity.peer_id, min(channels)
+        node.tapped(now, channel, to.identity.peer_id, FrameKind.ANNOUNCE, payload, sent=True)
+
+        def arrive() -> None:
+            if not self.carries(node.number, to) or self._since.get(_pair(node, to)) != since:
+                return
+            now = around.timeline.now
+            to.tapped(now, channel, peer, FrameKind.ANNOUNCE, payload, sent=False)
+            around.feed_channel(to, values.LogsAnnounced(peer, payload), channel)
+
+        around.timeline.call(now + around.network.latency(), arrive)
+
+    def _present(self, node: Node, to: Node, channel: ChannelId) -> None:
         """Tell what sessions a node speaks beyond what everybody does."""
         spoken = frozenset(node.runner.protocols.announced) if node.runner is not None else None
         if spoken:
@@ -236,6 +259,9 @@ class Air:
     def carries(self, sender: int, receiver: Node) -> bool:
         """See `Links`."""
         return self._around.network.hears(sender, receiver.number)
+
+    def announce(self, node: Node, to: Node, payload: bytes) -> None:
+        """See `Links`: without links nobody has proved anything."""
 
     def overrun(self, sender: int, receiver: Node) -> None:
         """See `Links`: what waits is lost, as on any network."""

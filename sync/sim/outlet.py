@@ -104,6 +104,8 @@ class Outlet:
 
     def let_out(self, node: Node, batch: Batch) -> None:
         """Do all that a committed batch of a node asks for."""
+        for told in batch.announcements:
+            self.links.announce(node, self._by_peer[told.peer], told.payload)
         if node.number >= self.hostile_from:
             assert self.twist is not None
             for release in batch.releases:
@@ -166,6 +168,7 @@ class Outlet:
                 | values.SetDelivery()
                 | values.SetLog()
                 | values.SetClock()
+                | values.SetCounter()
                 | values.Discard()
                 | values.BeginAnew()
             ):

@@ -267,8 +267,7 @@ class Turning:
         else:
             disks = node.disks.items()
             per_channel = [
-                (disk, [one for one in records if channel_of(one) == channel])
-                for channel, disk in disks
+                (disk, [one for one in records if is_of(one, channel)]) for channel, disk in disks
             ]
             altered = [one for disk, part in per_channel for one in disk.commit(part)]
         for record in records:
@@ -313,9 +312,15 @@ class Turning:
                 runner.queue_input(*node.unread.take(sender))
 
 
-def channel_of(record: values.Record) -> ChannelId:
-    """Return the channel that a record is of."""
-    return record.message.channel if isinstance(record, values.StoreMessage) else record.channel
+def is_of(record: values.Record, channel: ChannelId) -> bool:
+    """Return whether a record goes to the disk of a channel."""
+    match record:
+        case values.StoreMessage(message):
+            return message.channel == channel
+        case values.SetCounter():
+            return True  # it is of all of them
+        case _:
+            return record.channel == channel
 
 
 def _is_up_with(node: Node, batch: Batch) -> bool:

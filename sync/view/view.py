@@ -403,6 +403,8 @@ class FrameKind(Enum):
     """A payload of a reconciliation, or a frame of the check after it."""
     TRANSFER = "transfer"
     """A message that is pushed to whoever lacks it."""
+    ANNOUNCE = "announce"
+    """An announcement of author logs, of all channels shared with a peer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class WakuSync:
     transfer: str = TRANSFER
     payloads_max: int = PAYLOADS_MAX
     usual: bool = True
+    family: str = ""
     contradicted: str = "fingerprints lied"
 
     def suits(self, situation: Situation) -> Fit:  # it always does

@@ -16,6 +16,8 @@ from chat_tui.client import gc_policy
 from tests.bench import (
     bench_chat,
     bench_export,
+    bench_governance,
+    bench_logs,
     bench_newcomer,
     bench_pipeline,
     bench_pipeline_days,
@@ -49,6 +51,8 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_sds.BENCHMARKS,
         *bench_reconcile.BENCHMARKS,
         bench_replication.replication,
+        bench_logs.author_logs,
+        bench_governance.governance,
         *bench_sync.BENCHMARKS,
         *bench_newcomer.BENCHMARKS,
         bench_sim.simulator,

@@ -4,7 +4,7 @@ Ops are numbered in the order they came in, ancestors first; bit `n` stands for 
 asked of two ops, whether one knew of the other, is then one shift.
 """
 
-from bisect import bisect, insort
+from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -60,8 +60,14 @@ class Act(NamedTuple):
     created_ns: Nanos
     op: Op
     judgement: Judgement
-    before: int
-    """Bits of its ancestors."""
+    unseen_from: int
+    """The first earlier op that it has not seen; of itself, if it has seen all."""
+
+    unseen_rest: int
+    """Bits of the earlier ops that it has not seen, from `unseen_from` on.
+
+    Most ops have seen all but the latest, so this is short where the bits of all ancestors are not.
+    """
 
     tags: bytes = b""
     """Tags of those for whom its epoch is wrapped, one after the other."""
@@ -70,6 +76,22 @@ class Act(NamedTuple):
     def bit(self) -> int:
         """Its own bit."""
         return 1 << self.number
+
+    @property
+    def unseen(self) -> int:
+        """Bits of the earlier ops that are no ancestors: neither knew of the other."""
+        return self.unseen_rest << self.unseen_from
+
+    @property
+    def before(self) -> int:
+        """Bits of its ancestors."""
+        return self.bit - 1 ^ self.unseen
+
+    def knew(self, number: int) -> bool:
+        """Return whether an op is one of its ancestors."""
+        if number < self.unseen_from:
+            return number < self.number
+        return number < self.number and not self.unseen_rest >> number - self.unseen_from & 1
 
     @property
     def rank(self) -> int:
@@ -113,11 +135,12 @@ class Dag:
         self.numbers: dict[OpId, int] = {}
         self.heads = 0
         """Bits of the ops that no other one has seen."""
-        self.by_signer: dict[Key, int] = {}
+        self.by_signer: dict[Key, list[int]] = {}
+        """Ops of each signer by their nonces."""
         self.forked: dict[Key, set[int]] = {}
         """Nonces that a signer used twice."""
         self._head_ids: tuple[OpId, ...] | None = None
-        self._nonces: dict[Key, list[tuple[int, int]]] = {}
+        self._judgements: dict[Judgement, Judgement] = {}
 
     def __len__(self) -> int:
         return len(self.acts)
@@ -163,45 +186,49 @@ class Dag:
 
     def next_nonce(self, signer: Key, before: int) -> int:
         """Return the nonce of a signer's next op that has seen `before`."""
-        for nonce, number in reversed(self._nonces.get(signer, ())):
+        for number in reversed(self.by_signer.get(signer, ())):
             if before >> number & 1:
-                return nonce + 1
+                return self.acts[number].nonce + 1
         return 1
 
     def append(self, op: SignedGroupOp, judgement: Judgement, before: int) -> Act:
         """Take in an op whose parents are here."""
         signed = op.signed
+        number = len(self.acts)
+        unseen = (1 << number) - 1 ^ before
+        unseen_from = (unseen & -unseen).bit_length() - 1 if unseen else number
         act = Act(
-            number=len(self.acts),
+            number=number,
             id=op.id,
             signer=signed.signer,
             nonce=signed.nonce,
             lamport=signed.lamport,
             created_ns=signed.created_ns,
             op=_light(signed.op),
-            judgement=judgement,
-            before=before,
+            judgement=self._judgements.setdefault(judgement, judgement),
+            unseen_from=unseen_from,
+            unseen_rest=unseen >> unseen_from,
             tags=_tags(signed.op),
         )
         self.acts.append(act)
         self.numbers[op.id] = act.number
         self.heads = self.heads & ~before | act.bit
         self._head_ids = None
-        self.by_signer[act.signer] = self.by_signer.get(act.signer, 0) | act.bit
-        nonces = self._nonces.setdefault(act.signer, [])
-        place = bisect(nonces, (act.nonce, 0))
-        if place < len(nonces) and nonces[place][0] == act.nonce:
+        signed_by = self.by_signer.setdefault(act.signer, [])
+        place = bisect(signed_by, act.nonce, key=self._nonce)
+        if place and self._nonce(signed_by[place - 1]) == act.nonce:
             self.forked.setdefault(act.signer, set()).add(act.nonce)
-        insort(nonces, (act.nonce, act.number), place)
+        signed_by.insert(place, number)
         return act
+
+    def _nonce(self, number: int) -> int:
+        return self.acts[number].nonce
 
     def at_once(self, one: Act, other: Act) -> bool:
         """Return whether neither of two ops knew of the other."""
-        return not (
-            one.number == other.number
-            or one.before >> other.number & 1
-            or other.before >> one.number & 1
-        )
+        if one.number == other.number:
+            return False
+        return not one.knew(other.number) and not other.knew(one.number)
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -155,7 +155,7 @@ class Governance:
             out = [
                 acts[number]
                 for number in bits(relations.about[key] & state.counting)
-                if acts[number].before & act.bit and acts[number].negative
+                if acts[number].knew(act.number) and acts[number].negative
             ]
             if state.role(key) is Role.NONE and not out:
                 found[key] = max(found.get(key, (act.place, reason)), (act.place, reason))
@@ -190,7 +190,7 @@ class Governance:
             return
         if len(self.dag) >= limits.OPS_MAX - limits.OPS_FOR_ADMINS:
             raise OpError(Refusal.FULL)
-        signed = self.dag.by_signer.get(signer, 0).bit_count()
+        signed = len(self.dag.by_signer.get(signer, ()))
         if signed >= limits.OPS_OF_A_MEMBER_MAX and not self._needed(op):
             raise OpError(Refusal.QUOTA)
 

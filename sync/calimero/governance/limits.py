@@ -62,3 +62,10 @@ CUT_HEADS_MAX: Final = 16
 
 WAITING_SIZE_MAX: Final = 8 * 1024 * 1024
 """Bytes of waiting ops: an honest op has a few hundred."""
+
+PENDING_MAX: Final = 10_000
+PENDING_OF_AN_AUTHOR_MAX: Final = 256
+"""Entries that wait for governance; over the bounds the oldest of whoever has most is forgotten."""
+
+PULLS_MAX: Final = 16
+"""Finished pulls that did not bring what an entry waits for, before it is forgotten."""

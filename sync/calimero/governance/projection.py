@@ -206,12 +206,12 @@ class Projection:
                 if enders := self.relations.enders.get(act.number, 0) & counting:
                     return Loss(Reason.CODE_ENDED, self._first(list(bits(enders))))
             case Invite():
-                return self._inviting_lost(act, counting & act.before)
+                return self._inviting_lost(act, counting)
             case _:
                 pass
         return None
 
-    def _inviting_lost(self, act: Act, seen: int) -> Loss | None:
+    def _inviting_lost(self, act: Act, counting: int) -> Loss | None:
         """Return a loss if a member's right to invite rests on what does not count.
 
         While all that is about the member counts, the right stands: what counted at its own cut and
@@ -219,15 +219,16 @@ class Projection:
         there only adds to it.
         """
         about = self.relations.about[act.signer]
-        if lost := about & act.before & ~seen:
-            standing = self.folds.person(act.signer, about & seen)
+        if about & counting != about and (lost := about & ~counting & act.before):
+            standing = self.folds.person(act.signer, about & act.before & counting)
             if standing is None or standing.role < Role.MEMBER:
                 return Loss(Reason.RIGHT_LOST, self._first(list(bits(lost))))
         setters = self.relations.setters[INVITING]
-        lost = setters & act.before & ~seen
-        if lost and self.folds.field(INVITING, setters & seen) is Access.ADMINS:
-            return Loss(Reason.RIGHT_LOST, self._first(list(bits(lost))))
-        return None
+        if setters & counting == setters or not (lost := setters & ~counting & act.before):
+            return None
+        if self.folds.field(INVITING, setters & act.before & counting) is not Access.ADMINS:
+            return None
+        return Loss(Reason.RIGHT_LOST, self._first(list(bits(lost))))
 
     def _first(self, numbers: list[int]) -> int | None:
         """Return the op to name, whatever the order of arrival: the first in the transcript."""

@@ -96,16 +96,16 @@ class Relations:
             case Revoke(invite=revoked):
                 return revoked == invite.id
             case Rotate():
-                return bool(ending.before & invite.bit)
+                return ending.knew(invite.number)
             case Remove(keys=keys):
-                if ending.before & invite.bit:
+                if ending.knew(invite.number):
                     return True
-                return invite.signer in keys and not invite.before & ending.bit
+                return invite.signer in keys and not invite.knew(ending.number)
             case _:
                 return False
 
     def _note_threatened(self, act: Act) -> None:
-        unseen = self._lowered[act.signer] & ~act.before
+        unseen = self._lowered[act.signer] & act.unseen
         for number in bits(unseen):
             if self._dag.acts[number].rank < act.rank:
                 self._threaten(act.number, number)
@@ -113,24 +113,26 @@ class Relations:
     def _note_negative(self, act: Act) -> None:
         for target in act.targets:
             self._lowered[target] |= act.bit
-            for number in bits(self._dag.by_signer.get(target, 0) & ~act.before & ~act.bit):
+            for number in self._dag.by_signer.get(target, ()):
                 other = self._dag.acts[number]
+                if act.knew(number):
+                    continue
                 if act.rank < other.rank and not isinstance(other.op, Leave):
                     self._threaten(number, act.number)
             if act.rank == ADMINS:
-                for number in bits(self._given_by_owners[target] & ~act.before):
+                for number in bits(self._given_by_owners[target] & act.unseen):
                     self._override(act.number, target, number)
 
     def _note_given(self, act: Act, target: Key) -> None:
         self._given_by_owners[target] |= act.bit
-        for number in bits(self._lowered[target] & ~act.before):
+        for number in bits(self._lowered[target] & act.unseen):
             if self._dag.acts[number].rank == ADMINS:
                 self._override(number, target, act.number)
 
     def _note_join(self, act: Act, join: Join) -> None:
         self._joins |= act.bit
         invite = self._dag.acts[self._dag.numbers[join.invite]]
-        for number in bits(self.ending & ~act.before):
+        for number in bits(self.ending & act.unseen):
             if self.ends(self._dag.acts[number], invite):
                 self._end(act.number, number)
 
@@ -138,7 +140,7 @@ class Relations:
         self.ending |= act.bit
         if act.epoch is not None:
             self.epochs.append(act.number)
-        for number in bits(self._joins & ~act.before):
+        for number in bits(self._joins & act.unseen):
             joined = self._dag.acts[number].op
             assert isinstance(joined, Join)
             if self.ends(act, self._dag.acts[self._dag.numbers[joined.invite]]):

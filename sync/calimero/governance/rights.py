@@ -1,5 +1,7 @@
 """Right of a signer at an op's own parents: whoever has it not is refused, at every node alike."""
 
+from collections.abc import Collection
+
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import (
     ADMINS,
@@ -137,7 +139,7 @@ def _invite(role: Role, state: State) -> None:
     _need(role >= least, Refusal.NOT_INVITING)
 
 
-def _check_target(key: Key, signer: Key, owners: frozenset[Key]) -> None:
+def _check_target(key: Key, signer: Key, owners: Collection[Key]) -> None:
     _need(key != signer, Refusal.TARGET_SELF)
     _need(key not in owners, Refusal.TARGET_OWNER)
 

@@ -1,5 +1,6 @@
 """Folds: the role of one person, and each field of the policy, from the ops that count."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from sync.calimero.governance import limits
@@ -43,7 +44,7 @@ class Folds:
         self._dag = dag
         self._relations = relations
         self._known: dict[tuple[Key, int], Standing] = {}
-        self._owners: frozenset[Key] = frozenset()
+        self._noise: dict[Key, bytes] = {}
 
     def person(self, key: Key, about: int) -> Standing | None:
         """Return the standing of somebody by the ops about them that count; None for a stranger.
@@ -64,18 +65,23 @@ class Folds:
         return standing
 
     @property
-    def owners(self) -> frozenset[Key]:
+    def owners(self) -> Collection[Key]:
         """Owners by the genesis, also those who left."""
-        if not self._owners and self._dag.acts:
-            self._owners = frozenset(owner.key for owner in founder(self._dag.acts[0]).owners)
-        return self._owners
+        return self.noise.keys()
+
+    @property
+    def noise(self) -> dict[Key, bytes]:
+        """Noise keys of the owners."""
+        if not self._noise and self._dag.acts:
+            self._noise = dict(founder(self._dag.acts[0]).owners)
+        return self._noise
 
     def lost(self, about: int) -> dict[int, int]:
         """Return, of the ops about somebody, what lost against an op at once with it: by which."""
         acts = self._acts(about)
         beaten = {}
         for act in acts:
-            if any(other.before & act.bit for other in acts):
+            if any(other.knew(act.number) for other in acts):
                 continue
             if winners := [other for other in acts if self._beats_at_once(other, act)]:
                 beaten[act.number] = min(winners, key=lambda one: (_weight(one), one.id)).number
@@ -89,10 +95,10 @@ class Folds:
         if not setters:
             return founder(self._dag.acts[0]).policy[field]
         newest = self._dag.acts[setters.bit_length() - 1]
-        if not setters & ~(newest.before | newest.bit):
+        if not setters & newest.unseen:
             return _policy(newest)[field]
         acts = self._acts(setters)
-        last = [act for act in acts if not any(other.before & act.bit for other in acts)]
+        last = [act for act in acts if not any(other.knew(act.number) for other in acts)]
         rank = min(act.rank for act in last)
         return max(_policy(act)[field] for act in last if act.rank == rank)
 
@@ -118,7 +124,7 @@ class Folds:
         if not about:
             return None
         last = self._dag.acts[about.bit_length() - 1]
-        if not about & ~(last.before | last.bit):
+        if not about & last.unseen:
             role, decides = self.role_given(last), last
         else:
             acts = self._acts(about)
@@ -147,7 +153,7 @@ class Folds:
         return role, _newest(decides)
 
     def _beaten(self, act: Act, acts: list[Act]) -> bool:
-        return any(other.before & act.bit or self._beats_at_once(other, act) for other in acts)
+        return any(other.knew(act.number) or self._beats_at_once(other, act) for other in acts)
 
     def _beats_at_once(self, other: Act, act: Act) -> bool:
         """Return whether `other`, of the other sign, wins against an op it did not know of."""

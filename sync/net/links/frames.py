@@ -112,13 +112,21 @@ class SdsFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class Announce:
+    """Announcement of the channels that the sender's author logs can be had of, encoded."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A frame of a kind that a later version has: `data` is all of it, and passed over."""
 
     data: bytes
 
 
-Frame: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Unknown
+Known: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce
+Frame: TypeAlias = Known | Unknown
 
 
 def encode(frame: Frame) -> bytes:
@@ -154,6 +162,8 @@ def decode(data: bytes) -> Frame:
             frame = _pong(wire.pong)
         case "goodbye":
             frame = Goodbye(_limited(wire.goodbye.reason, REASON_MAX, "reason"))
+        case "announce":
+            frame = Announce(wire.announce.payload)
         case None if data:
             frame = Unknown(data)
         case _:
@@ -161,9 +171,7 @@ def decode(data: bytes) -> Frame:
     return frame
 
 
-def _to_wire(
-    frame: Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame,
-) -> link_pb2.Frame:
+def _to_wire(frame: Known) -> link_pb2.Frame:
     match frame:
         case SdsFrame(channel, payload):
             sds = link_pb2.Sds(channel_id=bytes.fromhex(channel), payload=payload)
@@ -185,6 +193,8 @@ def _to_wire(
             wire = link_pb2.Frame(pong=pong)
         case Goodbye(reason):
             wire = link_pb2.Frame(goodbye=link_pb2.Goodbye(reason=reason))
+        case Announce(payload):
+            wire = link_pb2.Frame(announce=link_pb2.Announce(payload=payload))
         case _:
             assert_never(frame)
     return wire

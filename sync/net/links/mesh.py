@@ -20,6 +20,7 @@ from sync.net.clock import Clock
 from sync.net.links.addresses import Addresses
 from sync.net.links.dialler import Dialler
 from sync.net.links.frames import (
+    Announce,
     Frame,
     Goodbye,
     Open,
@@ -309,9 +310,12 @@ class Mesh:
                 if channel in link.shared:
                     link.presented(frame)
                     self._tell_presence_of(link)
-                    if frame.protocols and channel not in link.announced:
+                    if (frame.protocols or self.protocols) and channel not in link.announced:
                         link.announced.add(channel)
                         self._events.announced(link.peer, channel, frame.protocols)
+            case Announce(payload):
+                if link.shared:
+                    self._events.takes_part(link.peer, min(link.shared), payload)
             case Unknown(data):
                 self._events.skipped(link.peer, len(data))
             case Goodbye():
@@ -403,6 +407,12 @@ class Mesh:
             link = self.link_to(peer, channel)
             if link is not None:
                 link.queue(frame)
+
+    def announce(self, peer: PeerId, payload: bytes) -> None:
+        """Tell a peer which author logs it can have of us."""
+        link = self.link_to(peer)
+        if link is not None and link.shared:
+            link.send(Announce(payload))
 
     def flush(self) -> None:
         """Send what is queued."""

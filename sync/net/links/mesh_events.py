@@ -19,7 +19,13 @@ class Events(Protocol):
         """No link carries `channel` to `peer` any more."""
 
     def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
-        """`peer` says which protocols of sessions it speaks; once for each link and channel."""
+        """`peer` says which protocols of sessions it speaks; once for each link and channel.
+
+        None are told only where we speak others than everybody does.
+        """
+
+    def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """`peer`, which has proved `channel` and maybe others, announces its author logs."""
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """An SDS message came."""

@@ -11,6 +11,7 @@ from sync.group.values import (
     ChannelState,
     OwnState,
     Record,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -51,6 +52,18 @@ async def test_a_new_channel_is_empty_but_for_its_log_number(tmp_path: Path) -> 
         await store.members.add_channel(membership(OTHER, "coffee"), log=U64_MAX)
 
         assert await store.journal.restore(OTHER) == ChannelState(U64_MAX)
+
+
+async def test_the_counter_of_announcements_is_that_of_all_channels(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        assert (await store.journal.restore(CHANNEL)).counter == 0
+        await store.journal.commit([SetCounter(5), SetCounter(U64_MAX)])
+        await store.members.add_channel(membership(OTHER, "coffee"), log=U64_MAX)
+
+    async with opened(path) as store:
+        assert (await store.journal.restore(CHANNEL)).counter == U64_MAX
+        assert (await store.journal.restore(OTHER)).counter == U64_MAX
 
 
 async def test_a_stored_message_is_loaded_as_it_came(tmp_path: Path) -> None:

@@ -113,6 +113,7 @@ class Station:
         self.refusals: list[tuple[str, str]] = []
         self.skips: list[tuple[str, int]] = []
         self.announcements: list[tuple[PeerId, ChannelId, tuple[str, ...]]] = []
+        self.parts: list[tuple[PeerId, ChannelId, bytes]] = []
         self.knocks: list[PeerId] = []
         self.pongs: list[Nanos | None] = []
         self.renames = 0
@@ -171,6 +172,9 @@ class Station:
 
     def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
         self.announcements.append((peer, channel, protocols))
+
+    def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        self.parts.append((peer, channel, payload))
 
     def skipped(self, who: str, size: int) -> None:
         self.skips.append((who, size))

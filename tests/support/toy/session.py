@@ -37,6 +37,7 @@ class Toy:
     transfer: str = ""
     payloads_max: int = 1
     usual: bool = False
+    family: str = ""
     contradicted: str = ""
 
     def suits(self, situation: Situation) -> Fit | None:
@@ -104,6 +105,15 @@ TOY: Final = Toy()
 
 
 @dataclass(frozen=True, slots=True)
+class AnnouncedToy(Toy):
+    """A toy of a family whose author logs are announced."""
+
+    name: str = "announced toy"
+    stream: str = "/toy/announced/1"
+    family: str = "toys"
+
+
+@dataclass(frozen=True, slots=True)
 class StayingToy(Toy):
     """A toy whose streams stay once both ends are equal, until one of them says goodbye."""
 
@@ -140,3 +150,4 @@ class StayingExchange(ToyExchange):
 
 GOODBYE: Final = b"goodbye"
 STAYING: Final = StayingToy()
+ANNOUNCED: Final = AnnouncedToy()

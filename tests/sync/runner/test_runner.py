@@ -15,6 +15,7 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
+from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import (
     BURST,
     CROWDED,
@@ -26,6 +27,7 @@ from sync.runner.input_queue import (
 from sync.runner.runner import BATCH_MAX, Batch, Runner
 from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE, BYTES_OF_TURN, BYTES_SHARED
 from sync.sds.message import Delivery
+from sync.sessions.protocol import Protocols
 from sync.sim.disk import Disk
 from sync.waku import answerer
 from sync.waku.message import CLUSTER, RECONCILIATION, Ranges, RangesData, shard
@@ -33,6 +35,7 @@ from sync.waku.wire import encode_ranges
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
 from tests.support.sync.groups import NOW
+from tests.support.toy.session import ANNOUNCED
 
 LOBBY = Membership(CHANNEL, "lobby", b"", open=True, profile="lan", joined_ns=NOW)
 
@@ -222,6 +225,57 @@ def test_sessions_of_machines_made_anew_hold_no_place() -> None:
 
     assert running > 0
     assert alice.runner.manager.running == len(alice.runner.groups[CHANNEL].sessions.by_peer)
+
+
+def announcing(disk: Disk) -> Runner:
+    """A runner that announces, over a disk."""
+    me = Writer("alice")
+    author = Author(me.peer_id, me.identity.sign, verify, lambda: 2)
+    runner = Runner(author, random.Random(0), protocols=Protocols((*PROTOCOLS, ANNOUNCED)))
+    runner.add_channel(LOBBY, disk.restore())
+    bob = Writer("bob").peer_id
+    runner.queue_input(CHANNEL, values.PeerJoined(bob))
+    runner.queue_input(CHANNEL, values.PeerAnnounced(bob, frozenset({ANNOUNCED.family})))
+    runner.turn(NOW)
+    return runner
+
+
+def test_the_counter_of_an_announcement_is_committed_before_that_is_sent() -> None:
+    disk = Disk(Writer("alice").peer_id, log_number=1)
+    runner = announcing(disk)
+    assert runner.deadline() == 0, "at once"
+
+    first = runner.turn(NOW)
+    disk.commit(first.records)
+    second = announcing(disk).turn(NOW - SECOND)  # after a start, by a clock that was set back
+
+    assert first.records == [values.SetCounter(NOW)]
+    assert [told.counter for told in first.announcements] == [NOW]
+    assert second.records == [values.SetCounter(NOW + 1)]
+    assert [told.counter for told in second.announcements] == [NOW + 1]
+
+
+def test_what_was_not_committed_is_announced_again_and_not_by_that_counter() -> None:
+    disk = Disk(Writer("alice").peer_id, log_number=1)
+    runner = announcing(disk)
+    [lost] = runner.turn(NOW).announcements
+
+    runner.rebuild({CHANNEL: disk.restore()})
+    runner.turn(NOW + SECOND)
+    [again] = runner.turn(NOW + SECOND).announcements
+
+    assert (again.peer, again.counter > lost.counter) == (lost.peer, True)
+
+
+def test_a_bad_announcement_is_a_failure_with_its_peer_and_reason() -> None:
+    runner = announcing(Disk(Writer("alice").peer_id, log_number=1))
+    bad = values.LogsAnnounced(Writer("bob").peer_id, b"\xff")
+    runner.queue_input(CHANNEL, bad)
+
+    [failure] = runner.turn(NOW).failures
+
+    assert failure.event == bad
+    assert str(failure.error).startswith("announcement: not the one CBOR of a value")
 
 
 def test_a_bad_input_fails_alone() -> None:

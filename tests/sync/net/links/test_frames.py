@@ -1,6 +1,7 @@
 """Frames of a link: they come back as they went, and nothing else gets through."""
 
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from sync.net.links.frames import (
     PROTOCOL_MAX,
     PROTOCOLS_MAX,
     REASON_MAX,
+    Announce,
     Frame,
     Goodbye,
     Open,
@@ -49,6 +51,7 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Pong, UINT64, UINT64),
     st.builds(Goodbye, text(REASON_MAX)),
     st.builds(SdsFrame, st.just(CHANNEL), st.binary()),
+    st.builds(Announce, st.binary()),
 )
 
 
@@ -100,6 +103,26 @@ def test_a_frame_of_a_later_version_is_known_as_such() -> None:
     unknown_field_15 = b"\x7a\x01x"
 
     assert decode(unknown_field_15) == Unknown(unknown_field_15)
+
+
+def test_a_program_of_before_announcements_passes_them_over() -> None:
+    """Its schema has all fields but this one, and it skips a frame that has no kind to it."""
+    schema = descriptor_pb2.FileDescriptorProto()
+    link_pb2.DESCRIPTOR.CopyToProto(schema)
+    frames = next(one for one in schema.message_type if one.name == "Frame")
+    [last] = [number for number, one in enumerate(frames.field) if one.name == "announce"]
+    del frames.field[last]
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(schema)
+    of_before = message_factory.GetMessageClass(
+        pool.FindMessageTypeByName("chat_tui.link.v1.Frame")
+    )
+
+    announced = of_before.FromString(encode(Announce(b"said")))
+    pinged = of_before.FromString(encode(Ping(1, 2)))
+
+    assert (announced.WhichOneof("kind"), pinged.WhichOneof("kind")) == (None, "ping")
+    assert encode(Announce(b"said")) == b"\x42\x06\x0a\x04said", "field 8, which none had before"
 
 
 def test_text_that_is_not_utf8_is_refused() -> None:

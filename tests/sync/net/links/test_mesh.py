@@ -12,6 +12,7 @@ from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.channel_proofs import Membership
 from sync.net.links.frames import (
+    Announce,
     Frame,
     Goodbye,
     Open,
@@ -546,7 +547,7 @@ async def test_what_a_peer_announces_is_told_once_for_each_link_and_channel() ->
         await until(lambda: alice.mesh.nick_of(bob.me) == "robert", "another presence came")
 
         assert alice.announcements == [(bob.me, TEA, ("toy", "another"))]
-        assert bob.announcements == []
+        assert bob.announcements == [(alice.me, TEA, ())], "alice speaks what everybody does"
 
 
 async def test_frames_of_a_later_version_are_passed_over_and_the_link_goes_on() -> None:
@@ -560,6 +561,25 @@ async def test_frames_of_a_later_version_are_passed_over_and_the_link_goes_on() 
         assert bob.skips == [(identity("eve").peer_id, len(later))] * 3
         assert bob.refusals == []
         assert identity("eve").peer_id in bob.mesh.links
+
+
+async def test_an_announcement_comes_by_way_of_a_channel_that_its_sender_has_proved() -> None:
+    alice, bob = Station("alice", "tea", "plans"), Station("bob", "tea")
+    async with linked(alice, bob):
+        alice.mesh.announce(bob.me, b"these")
+        await until(lambda: bob.parts, "it came")
+
+        assert bob.parts == [(alice.me, TEA, b"these")]
+
+
+async def test_a_stranger_announces_nothing() -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob) as eve:
+        eve.send_batch([encode(Announce(b"these"))] * 2000)
+        await heard(eve)
+        await until(lambda: bob.refusals, "it is counted")
+
+        assert bob.parts == []
 
 
 async def test_a_stranger_may_send_no_more_of_unknown_kinds_than_of_others() -> None:

@@ -1,0 +1,180 @@
+"""Heartbeats and catch-ups: what two nodes say to find out which ops one of them lacks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from sync.calimero.governance import limits
+from sync.calimero.governance.dag import bits
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.ops import GroupId, OpId
+from sync.calimero.governance.refusal import OpError, Refusal
+from sync.calimero.governance.wire import GROUP_SIZE, KEY_SIZE, SIGNATURE_SIZE
+from sync.errors import DecodeError
+from sync.structures.borsh import BorshReader, BorshWriter
+
+PAGE_OPS_MAX: Final = limits.PAGE_SIZE_MAX // SIGNATURE_SIZE
+COUNTED_SIZE: Final = 4
+"""Bytes that tell the size of an op in a page."""
+
+BOOLS: Final = (False, True)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStateHeartbeat:
+    """Heads and number of a node's ops, and the root of its state if it has one."""
+
+    group: GroupId
+    dag_heads: tuple[OpId, ...]
+    op_count: int
+    state_root: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDeltaRequest:
+    """Asks for all ops that are no ancestors of these."""
+
+    group: GroupId
+    known_heads: tuple[OpId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDeltaResponse:
+    """A page of ops as they were sent, ancestors first; after it the asker has other heads."""
+
+    ops: tuple[bytes, ...]
+    has_more: bool
+
+
+def heartbeat(governance: Governance, state_root: bytes | None = None) -> GroupStateHeartbeat:
+    """Return the heartbeat of a node."""
+    heads = named_heads(governance)
+    return GroupStateHeartbeat(governance.group, heads, len(governance.dag), state_root)
+
+
+def named_heads(governance: Governance) -> tuple[OpId, ...]:
+    """Return our heads, sorted; of too many the newest."""
+    acts = sorted(
+        (governance.act(head) for head in governance.heads), key=lambda act: act.place, reverse=True
+    )
+    return tuple(sorted(act.id for act in acts[: limits.HEADS_MAX]))
+
+
+def lacking(governance: Governance, heads: Iterable[OpId]) -> tuple[OpId, ...]:
+    """Return the heads of another node that are not here: they are a reason to ask it."""
+    return governance.dag.missing(heads)
+
+
+def owed(governance: Governance, known_heads: Iterable[OpId]) -> list[OpId]:
+    """Return the ids of the ops that somebody with these heads lacks, ancestors first.
+
+    Heads that are not here say nothing of what they lack.
+    """
+    here = [head for head in known_heads if head in governance.dag.numbers]
+    known = governance.dag.closure(here) or 0
+    return [governance.dag.acts[number].id for number in bits(governance.dag.whole & ~known)]
+
+
+def page(contents: Iterable[bytes]) -> GroupDeltaResponse:
+    """Return the first page of ops; at least one op, if there is one."""
+    ops: list[bytes] = []
+    size = 0
+    for content in contents:
+        size += COUNTED_SIZE + len(content)
+        if ops and size > limits.PAGE_SIZE_MAX:
+            return GroupDeltaResponse(tuple(ops), has_more=True)
+        ops.append(content)
+    return GroupDeltaResponse(tuple(ops), has_more=False)
+
+
+def encode_heartbeat(beat: GroupStateHeartbeat) -> bytes:
+    """Return the bytes of a heartbeat."""
+    out = BorshWriter()
+    out.fixed(beat.group, GROUP_SIZE)
+    out.each(beat.dag_heads, lambda head: out.fixed(head, KEY_SIZE))
+    out.u64(beat.op_count)
+    out.option(beat.state_root, lambda root: out.fixed(root, KEY_SIZE))
+    return bytes(out.data)
+
+
+def decode_heartbeat(data: bytes) -> GroupStateHeartbeat:
+    """Parse a heartbeat.
+
+    Raises:
+        DecodeError: not one, not canonical, or over its bounds.
+    """
+    reader = BorshReader(data)
+    beat = GroupStateHeartbeat(
+        group=GroupId(reader.fixed(GROUP_SIZE)),
+        dag_heads=_heads(reader),
+        op_count=reader.u64(),
+        state_root=reader.option(lambda: reader.fixed(KEY_SIZE)),
+    )
+    return _ended(reader, beat)
+
+
+def encode_request(request: GroupDeltaRequest) -> bytes:
+    """Return the bytes of a request."""
+    out = BorshWriter()
+    out.fixed(request.group, GROUP_SIZE)
+    out.each(request.known_heads, lambda head: out.fixed(head, KEY_SIZE))
+    return bytes(out.data)
+
+
+def decode_request(data: bytes) -> GroupDeltaRequest:
+    """Parse a request.
+
+    Raises:
+        DecodeError: not one, not canonical, or over its bounds.
+    """
+    reader = BorshReader(data)
+    return _ended(reader, GroupDeltaRequest(GroupId(reader.fixed(GROUP_SIZE)), _heads(reader)))
+
+
+def encode_response(response: GroupDeltaResponse) -> bytes:
+    """Return the bytes of a page."""
+    out = BorshWriter()
+    out.u32(len(response.ops))
+    for op in response.ops:
+        out.u32(len(op))
+        out.fixed(op, len(op))
+    out.u8(response.has_more)
+    return bytes(out.data)
+
+
+def decode_response(data: bytes) -> GroupDeltaResponse:
+    """Parse a page; its ops are opened one by one, by `signing.open_op`.
+
+    Raises:
+        DecodeError: not one, not canonical, or over its bounds.
+    """
+    if len(data) > limits.PAGE_SIZE_MAX + limits.OP_SIZE_MAX:
+        raise OpError(Refusal.SIZE, f"a page of {len(data)} bytes")
+    reader = BorshReader(data)
+    ops = reader.each(lambda: _op(reader), PAGE_OPS_MAX)
+    more = reader.u8()
+    if more not in BOOLS:
+        raise DecodeError(f"{more} is neither 0 nor 1")
+    return _ended(reader, GroupDeltaResponse(ops, bool(more)))
+
+
+def _heads(reader: BorshReader) -> tuple[OpId, ...]:
+    heads = reader.each(lambda: OpId(reader.fixed(KEY_SIZE)), limits.HEADS_MAX)
+    if tuple(sorted(set(heads))) != heads:
+        raise DecodeError("heads are unsorted or twice there")
+    return heads
+
+
+def _op(reader: BorshReader) -> bytes:
+    size = reader.u32()
+    if size > limits.OP_SIZE_MAX:
+        raise OpError(Refusal.SIZE, f"an op of {size} bytes")
+    return reader.fixed(size)
+
+
+Said = TypeVar("Said", GroupStateHeartbeat, GroupDeltaRequest, GroupDeltaResponse)
+
+
+def _ended(reader: BorshReader, said: Said) -> Said:
+    reader.end()
+    return said

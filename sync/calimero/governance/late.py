@@ -1,0 +1,67 @@
+"""Entries of somebody removed, with a cut from before: delivered in every order, and marked."""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+
+from sync.calimero.governance.dag import Act, bits
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.ops import Key, Remove
+from sync.calimero.governance.projection import Heads, State
+
+
+class Lateness(Enum):
+    """Place of an entry beside the removals of its author that its cut does not know."""
+
+    IN_TIME = "nobody has removed its author since"
+    SEALED = "the remover had it"
+    BEYOND = "sent without knowing of the removal"
+    FOLDED = "answers what knew of the removal, and claims not to"
+
+
+def removals_since(governance: Governance, state: State, author: Key, heads: Heads) -> list[Act]:
+    """Return the removals of somebody that count and that a cut does not know."""
+    cut = governance.dag.closure(heads)
+    assert cut is not None, "an entry without a verdict"
+    about = governance.projection.relations.about.get(author, 0) & state.counting & ~cut
+    acts = (governance.dag.acts[number] for number in bits(about))
+    return [act for act in acts if isinstance(act.op, Remove)]
+
+
+def lateness(
+    removals: Iterable[Act],
+    author: Key,
+    parent_cuts: Iterable[int],
+    within: Callable[[bytes], bool],
+) -> Lateness:
+    """Return how late an entry is.
+
+    Args:
+        removals: removals of its author that its cut does not know.
+        author: who signed it.
+        parent_cuts: bits of the cuts that its parents name.
+        within: whether it is the entry of an id, or an ancestor of it by backlinks.
+    """
+    unknown = list(removals)
+    if not unknown:
+        return Lateness.IN_TIME
+    if any(cut & act.bit for cut in parent_cuts for act in unknown):
+        return Lateness.FOLDED
+    if all(_sealed(act, author, within) for act in unknown):
+        return Lateness.SEALED
+    return Lateness.BEYOND
+
+
+def cut_goes_back(governance: Governance, earlier: Heads, later: Heads) -> bool | None:
+    """Return whether a log's later entry knows less than an earlier one; None if ops are missing.
+
+    Its author signs as if they had not seen what they saw: they are flagged.
+    """
+    seen, named = governance.dag.closure(earlier), governance.dag.closure(later)
+    if seen is None or named is None:
+        return None
+    return bool(seen & ~named)
+
+
+def _sealed(removal: Act, author: Key, within: Callable[[bytes], bool]) -> bool:
+    assert isinstance(removal.op, Remove)
+    return any(seal.author == author and within(seal.entry) for seal in removal.op.seals)
