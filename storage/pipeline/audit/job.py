@@ -8,11 +8,9 @@ stand in `storage.pipeline.audit.history_findings`, `storage.pipeline.audit.tail
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
-
-from storage.pipeline.audit import history_findings, log_findings, tails
+from storage.pipeline.audit import history_findings, log_findings, log_reading, tails
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.handed import handed, is_small
+from storage.pipeline.handed import handed
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
 from storage.pipeline.results.small_tables import first_rows, row_count
@@ -26,7 +24,7 @@ HELPERS: Final = (
     "ends",
     "behind",
     "reached",
-    "otherwise",
+    "noticed",
     "disputed",
     "suspected",
     "about",
@@ -118,40 +116,31 @@ class Audit:
         self.work.write("left", tails.left(self.history, reached, away))
 
     def _logs(self) -> None:
-        whole = self.log
-        if in_part := self.omissions.logs_in_part:
-            whole = whole.where(~F.col("node").isin(in_part))
-        holes = log_findings.trace_holes(whole)
+        related = log_reading.relations(self.history)
+        known = self._whole(log_reading.known(self.history, related))
+        in_part = self.omissions.logs_in_part
+        rows = self.work.write("noticed", log_reading.noticed(self.log, known, in_part))
+        holes = log_findings.trace_holes(log_reading.words(rows))
         if forgotten := self.omissions.forgotten:
-            known = self.work.spark.createDataFrame(forgotten, HOLES)
-            holes = log_findings.unexplained(holes, handed(known, len(forgotten)))
+            gone = self.work.spark.createDataFrame(forgotten, HOLES)
+            holes = log_findings.unexplained(holes, handed(gone, len(forgotten)))
         self._found("trace_holes", holes)
-        told = self.log
-        if self._is_small:
-            otherwise = log_findings.told_otherwise(self.log, self._whole(self.history))
-            told = self.work.write("otherwise", otherwise)
+        told = log_reading.told_otherwise(rows)
         disputed = self.work.write_side(
             "disputed", log_findings.disputed_lamports(told, self.history)
         )
         self._found("order_divergence", log_findings.order_divergence(told, disputed))
-        self._early()
+        self._early(self.work.write("suspected", log_reading.suspects(rows, self._whole(related))))
 
-    def _early(self) -> None:
+    def _early(self, suspected: "DataFrame") -> None:
         """Tell of early deliveries; only logs of who is suspected are read again."""
-        related = self._whole(log_findings.relations(self.history))
-        rows = log_findings.delivered_or_lost(self.log)
-        suspected = self.work.write("suspected", log_findings.suspects(rows, related))
-        inputs = self.work.inputs
+        inputs, log = self.work.inputs, self.log
         nodes = sorted({str(node) for note in inputs.notes for node in note.nodes})
         if (named := log_findings.owners(suspected, nodes)) is not None:
-            rows = log_findings.delivered_or_lost(inputs.log_of(self.work.spark, named))
+            log = inputs.log_of(self.work.spark, named)
+        rows = log_findings.delivered_or_lost(log)
         about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
-
-    @property
-    def _is_small(self) -> bool:
-        """True if what every entry has fits every task."""
-        return is_small(self.consolidated.figures["entries"])
 
     def _whole(self, entries: "DataFrame") -> "DataFrame":
         """Return what every entry has, handed to every task if it is small."""

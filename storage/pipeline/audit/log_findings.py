@@ -1,8 +1,6 @@
 """Faults in the nodes' protocol logs: rows that are gone, impossible times and orders.
 
-A log has a row for nearly each bit of a history, and sorting or joining that many costs more than
-all the rest. So each rule first reduces them, by groups of small numbers, to the few rows that can
-break it, and looks closely at these alone.
+Each rule looks closely at the few rows that can break it, which `log_reading` noticed.
 """
 
 from collections.abc import Sequence
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.archive.tables import BIGINT_MAX
+from storage.pipeline.audit.log_reading import LAST_BIT, WORD_BITS
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
@@ -20,39 +18,22 @@ if TYPE_CHECKING:
 LOG_ID: Final = ["run", "boot", "node"]
 """Kinds that have numbers of their own."""
 
-WORD_BITS: Final = 6
-"""A long has 2**6 bits: one for each `seq` of a stretch."""
-
-LAST_BIT: Final = 2**WORD_BITS - 1
-
 FULL: Final = -1
 """A long of which all bits are set."""
 
 
-SEQ_BITS: Final = 40
-"""Where one long stands for a start and a `seq` in it: for how many rows there is room."""
-
-
-BOOTS_MAX: Final = 2 ** (LAST_BIT - SEQ_BITS) - 1
-
-
-def trace_holes(log: "DataFrame") -> "DataFrame":
+def trace_holes(words: "DataFrame") -> "DataFrame":
     """Find rows that are gone from the middle of a log.
 
-    Rows missing at its beginning were rotated away, and of its end nobody can know. The rows become
+    Rows missing at its beginning were rotated away, and of its end nobody can know. The rows are
     bits, 64 to a long: rows that were exported twice change nothing.
 
     Args:
-        log: run string, boot long, node string, seq long, and more
+        words: as of `storage.pipeline.audit.log_reading.words`
 
     Returns:
         run string, boot long, node string, first long, last long: what is gone, both inclusive
     """
-    words = (
-        log.where("seq > 0")
-        .groupBy(*LOG_ID, F.shiftright("seq", WORD_BITS).alias("word"))
-        .agg(F.expr("bit_or(shiftleft(1L, cast(seq & 63 as int)))").alias("bits"))
-    )
     begin = F.shiftleft("word", WORD_BITS)
     whole = F.struct(begin.alias("begin"), (begin + LAST_BIT).alias("end"))
     single = F.expr(
@@ -86,47 +67,20 @@ def unexplained(holes: "DataFrame", forgotten: "DataFrame") -> "DataFrame":
     return holes.alias("hole").join(forgotten.alias("gone"), inside, "left_anti")
 
 
-def told_otherwise(log: "DataFrame", signed: "DataFrame") -> "DataFrame":
-    """Return the rows of logs that tell another Lamport time than the signed one, or of no message.
-
-    Args:
-        log: the columns of `LOG`
-        signed: channel string, message_id binary, lamport long; few enough for every task
-
-    Returns:
-        the columns of `log` that the two functions below read
-    """
-    name = ["channel", "message_id"]
-    known = signed.select(*name, F.col("lamport").alias("signed_lamport"))
-    return (
-        log.where("message_id is not null and lamport is not null")
-        .select(*name, "lamport", "node", "run", "boot", "seq")
-        .join(known, name, "left")
-        .where("signed_lamport is null or signed_lamport != lamport")
-        .drop("signed_lamport")
-    )
-
-
 def disputed_lamports(log: "DataFrame", history: "DataFrame") -> "DataFrame":
     """Find Lamport times that logs tell of a message and that are not the signed one.
 
     Of a message that nobody holds any more, there is no signed one: several times are disputed.
 
     Args:
-        log: channel string, message_id binary, lamport long, and more; at least the rows of
-            `told_otherwise`
+        log: as of `storage.pipeline.audit.log_reading.told_otherwise`
         history: channel string, message_id binary, lamport long, and more
 
     Returns:
         channel string, message_id binary, lamport long, signed_lamport long
     """
     name = ["channel", "message_id"]
-    told = (
-        log.where("message_id is not null and lamport is not null")
-        .groupBy(*name, "lamport")
-        .agg(F.lit(1).alias("one"))
-        .drop("one")
-    )
+    told = log.select(*name, "lamport").distinct()
     signed = history.select(*name, F.col("lamport").alias("signed_lamport"))
     several = F.count("*").over(Window.partitionBy(*name))
     return (
@@ -177,66 +131,11 @@ def delivered_or_lost(log: "DataFrame") -> "DataFrame":
     )
 
 
-def relations(history: "DataFrame") -> "DataFrame":
-    """Return of which messages a delivery tells something: of its parents, and of its own.
-
-    Of its own only where that has children. Messages are numbers here that nearly never coincide.
-
-    Args:
-        history: message_id binary, parents array<binary>, and more
-
-    Returns:
-        number long: what is delivered, about long, own boolean: both are one message
-    """
-    edges = history.select(
-        F.xxhash64("message_id").alias("number"),
-        F.explode(F.transform("parents", _hashed)).alias("about"),
-    )
-    own = edges.select(F.col("about").alias("number"), "about").distinct()
-    return edges.withColumn("own", F.expr("false")).union(own.withColumn("own", F.expr("true")))
-
-
-def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
-    """Find messages, and where, of which a child was delivered before; and their children.
-
-    It goes by 64-bit hashes: where two coincide, somebody may be suspected who did no wrong, and
-    is cleared by `early_deliveries`; nobody is overlooked, of any start.
-
-    Args:
-        rows: as of `delivered_or_lost`
-        related: as of `relations`
-
-    Returns:
-        holder long: a hash of run and node, owner long: one of the node, number long: of a message
-    """
-    # one long is compared several times as fast as the two it is made of
-    at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq"))
-    fits = F.col("seq").between(0, 2**SEQ_BITS - 1) & F.col("boot").between(0, BOOTS_MAX)
-    # what has no room in one is suspected, as a parent and as a child, and looked at closely
-    delivered = rows.where("not lost").select(
-        *_holder_and_number(),
-        F.xxhash64("node").alias("owner"),
-        F.when(fits, at).otherwise(BIGINT_MAX).alias("latest"),
-        F.when(fits, at).otherwise(-1).alias("earliest"),
-    )
-    suspected = (
-        delivered.join(related, "number")
-        .groupBy("holder", "owner", "about")
-        .agg(
-            F.max(F.when(F.col("own"), F.col("latest"))).alias("own"),
-            F.min(F.when(~F.col("own"), F.col("earliest"))).alias("child"),
-        )
-        .where("child < own")
-        .select("holder", "owner", "about")
-    )
-    return suspected.join(related, "about").select("holder", "owner", "number").distinct()
-
-
 def owners(suspected: "DataFrame", nodes: Sequence[str]) -> list[str] | None:
     """Return which of some nodes are suspected; None if others are too.
 
     Args:
-        suspected: as of `suspects`
+        suspected: as of `storage.pipeline.audit.log_reading.suspects`
         nodes: all that are known by name
     """
     named = suspected.sparkSession.createDataFrame([(node,) for node in nodes], "node string")
@@ -252,7 +151,7 @@ def evidence(rows: "DataFrame", suspected: "DataFrame") -> "DataFrame":
 
     Args:
         rows: as of `delivered_or_lost`
-        suspected: as of `suspects`
+        suspected: as of `storage.pipeline.audit.log_reading.suspects`
 
     Returns:
         as of `delivered_or_lost`, each row once
@@ -309,7 +208,3 @@ def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
 
 def _holder_and_number() -> "tuple[Column, Column]":
     return F.xxhash64("run", "node").alias("holder"), F.xxhash64("message_id").alias("number")
-
-
-def _hashed(message_id: "Column") -> "Column":
-    return F.xxhash64(message_id)

@@ -42,7 +42,7 @@ STEPS_MAX: Final = 100
 
 
 def run(work: Work) -> None:
-    """Read the logs three times: for who is there and what is rare, for messages, for traffic."""
+    """Read the logs twice: for who is there, what is rare and traffic, and for messages."""
     log, copies = work.inputs.log_once(work.spark)
     seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
@@ -55,8 +55,7 @@ def run(work: Work) -> None:
     talked = work.write("sessions", rare_events.sessions(seldom, there))
     of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
     unknown = seldom.agg(*of_later).first()
-    for name in (RARE, ORDER):  # all of it stands in the others
-        work.run.drop(name)
+    work.run.drop(ORDER)  # all of it stands in `OWN`
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
         work.run.drop(name)
@@ -65,7 +64,8 @@ def run(work: Work) -> None:
         work.run.figures["unknown_kinds"] = unknown.asDict()
     if copies:
         work.run.figures["copies"] = copies
-    work.run.figures["traffic"] = write_traffic(work, log, there)
+    work.run.figures["traffic"] = write_traffic(work, seldom, there)
+    work.run.drop(RARE)  # all of it stands in the others
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:

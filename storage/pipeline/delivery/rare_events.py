@@ -1,4 +1,6 @@
-"""Rare log rows: who was there, own messages, reconciliations. One reading finds all of them.
+"""Rare log rows: who was there, own messages, reconciliations; and traffic, which is counted.
+
+One reading of the logs finds all of them.
 
 Nearly all other rows tell what happens to messages of others: `storage.pipeline.delivery.facts`.
 """
@@ -7,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
+from storage.pipeline.delivery import traffic
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
@@ -47,7 +50,9 @@ def rare(log: "DataFrame") -> "DataFrame":
         (of the own message); sent_ns long,
         possibly_ns long, acknowledged_ns long, failed_ns long, started_ns long (the first of each;
         null: never), ended_ns long (the last one), sends int, bytes long (of sending, or of the
-        reconciliation; null: none), rounds int (null: none); unknown long (rows of that kind)
+        reconciliation; null: none), rounds int (null: none); unknown long (rows of that kind).
+        Each of these once more for each of what `storage.pipeline.delivery.traffic.parts` divides
+        them into; rows long, all_bytes long (of all kinds)
     """
     own = _one_of(OWN_KINDS) & F.col("message_id").isNotNull()
     # which other side, or unknown kind, is looked at later: the greatest of texts would have all
@@ -66,6 +71,7 @@ def rare(log: "DataFrame") -> "DataFrame":
             F.when(own, F.col("message_id")).alias("own_id"),
             F.when(talked, talk).alias("talk"),
             F.when(~_one_of(tuple(LogKind)), F.col("kind")).alias("unknown_kind"),
+            *traffic.parts(log),
         )
         .agg(
             F.min("ts_ns").alias("first_ns"),
@@ -83,6 +89,8 @@ def rare(log: "DataFrame") -> "DataFrame":
             F.max(F.when(_is(LogKind.SESSION_ENDED), F.col("ts_ns"))).alias("ended_ns"),
             F.max(F.when(talked, F.col("round"))).alias("rounds"),
             F.count(F.when(~_one_of(tuple(LogKind)), F.lit(1))).alias("unknown"),
+            F.count("*").alias("rows"),
+            F.coalesce(F.sum(F.col("bytes").cast("long")), F.lit(0)).alias("all_bytes"),
         )
     )
 
@@ -98,7 +106,17 @@ def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         message_id binary, author int, sent_ns long, lamport long, sends int, sent_bytes long,
         possibly_ns long, acknowledged_ns long, failed_ns long (null: not noted)
     """
-    each = numbered(rows.where("own_id is not null and sent_ns is not null"), members).select(
+    states = ("possibly_ns", "acknowledged_ns", "failed_ns")
+    noted = (
+        numbered(rows.where("own_id is not null"), members)
+        .groupBy("member", "own_id")
+        .agg(
+            *[F.min(name).alias(name) for name in ("sent_ns", "lamport", *states)],
+            F.sum("sends").cast("int").alias("sends"),
+            F.sum("bytes").alias("bytes"),
+        )
+    )
+    each = noted.where("sent_ns is not null").select(
         F.col("own_id").alias("message_id"),
         F.struct(
             "sent_ns",
@@ -106,14 +124,11 @@ def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
             "lamport",
             "sends",
             F.col("bytes").alias("sent_bytes"),
-            "possibly_ns",
-            "acknowledged_ns",
-            "failed_ns",
+            *states,
         ).alias("own"),
     )
     one = each.groupBy("message_id").agg(F.min("own").alias("own"))
     names = ("author", "sent_ns", "lamport", "sends", "sent_bytes")
-    states = ("possibly_ns", "acknowledged_ns", "failed_ns")
     return one.select("message_id", *[f"own.{name}" for name in (*names, *states)])
 
 

@@ -44,33 +44,41 @@ PARTITIONS_MAX: Final = 100
 PARTITIONS: Final = "number int, begins_ns long, ends_ns long, links int"
 
 
-def traffic(log: "DataFrame") -> "DataFrame":
-    """Return how often and how much of each kind every node noted.
+def parts(log: "DataFrame") -> "Sequence[Column]":
+    """Return what divides the rows of logs into traffic: one of `KINDS`, and to whom, and how.
 
     Args:
         log: the columns of `storage.archive.tables.LOG`
 
     Returns:
-        kind string, node string, peer string (who asked, or the link's other end; null of other
-        kinds), protocol string, route string (null: not recorded), link_ns long (of a row about a
-        link; null of others), rows long, bytes long
+        kind string (null: another one), peer string (who asked, or the link's other end; null of
+        other kinds), protocol string, route string (null: not recorded), link_ns long (of a row
+        about a link; null of others)
     """
-    is_link = F.col("kind").isin(LINK_UP, LINK_DOWN)
-    of_two = is_link | (F.col("kind") == LogKind.REPAIR_ANSWERED.value)
-    later = [_or_null(log, name).alias(name) for name in LATER]
+    of_link = F.col("kind").isin(LINK_UP, LINK_DOWN)
+    of_two = of_link | (F.col("kind") == LogKind.REPAIR_ANSWERED.value)
+    counts = F.col("kind").isin(list(KINDS))
+    return [
+        F.when(counts, F.col("kind")).alias("kind"),
+        F.when(of_two, F.col("peer")).alias("peer"),
+        *[F.when(counts, _or_null(log, name)).alias(name) for name in LATER],
+        F.when(of_link, F.col("ts_ns")).alias("link_ns"),
+    ]
+
+
+def traffic(rows: "DataFrame") -> "DataFrame":
+    """Return how often and how much of each kind every node noted.
+
+    Args:
+        rows: the columns of `storage.pipeline.delivery.rare_events.rare`
+
+    Returns:
+        node string, the columns of `parts` (kind is not null), rows long, bytes long
+    """
     return (
-        log.where(F.col("kind").isin(list(KINDS)) & (F.col("ts_ns") >= 0))
-        .groupBy(
-            "kind",
-            "node",
-            F.when(of_two, F.col("peer")).alias("peer"),
-            *later,
-            F.when(is_link, F.col("ts_ns")).alias("link_ns"),
-        )
-        .agg(
-            F.count("*").alias("rows"),
-            F.coalesce(F.sum(F.col("bytes").cast("long")), F.lit(0)).alias("bytes"),
-        )
+        rows.where("kind is not null")
+        .groupBy("kind", "node", "peer", *LATER, "link_ns")
+        .agg(F.sum("rows").alias("rows"), F.sum("all_bytes").alias("bytes"))
     )
 
 

@@ -21,17 +21,17 @@ SHOWN: Final = 10
 """Rows of each table among the figures."""
 
 
-def write_traffic(work: Work, log: "DataFrame", members: "DataFrame") -> Figures:
+def write_traffic(work: Work, seldom: "DataFrame", members: "DataFrame") -> Figures:
     """Write the tables, once `facts` and `messages` are there; returns their first rows.
 
     Args:
         work: of the job
-        log: the columns of `storage.archive.tables.LOG`
+        seldom: those of `storage.pipeline.delivery.rare_events.rare`
         members: member int, channel string, node string
     """
     facts = work.spark.read.parquet(work.run.table("facts"))
     messages = work.spark.read.parquet(work.run.table("messages"))
-    rows = work.write(TRAFFIC, traffic.traffic(log))
+    rows = work.write(TRAFFIC, traffic.traffic(seldom))
     work.write("purposes", traffic.purposes(rows))
     work.write("repairers", traffic.repairers(rows))
     work.write("slowest_links", traffic.slowest_links(facts, members))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from storage.archive.tables import LOG
-from storage.pipeline.audit import log_findings
+from storage.pipeline.audit import log_findings, log_reading
 from storage.pipeline.inputs.inputs import struct_of
 from sync.runner.log_rows import LogKind
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.spark
 
 PARENT: Final = b"parent"
 CHILD: Final = b"child"
-HISTORY: Final = "channel string, message_id binary, parents array<binary>"
+HISTORY: Final = "channel string, message_id binary, lamport long, parents array<binary>"
 
 
 class Told(NamedTuple):
@@ -38,10 +38,12 @@ def early(spark: "SparkSession", *told: Told) -> list[tuple[str, int, bytes, byt
     log = spark.createDataFrame(
         [tuple(row[name] for name in names) for row in rows], struct_of(LOG)
     )
-    entries = [("general", PARENT, []), ("general", CHILD, [PARENT])]
+    entries = [("general", PARENT, 1, []), ("general", CHILD, 2, [PARENT])]
     history = spark.createDataFrame(entries, HISTORY)
     done = log_findings.delivered_or_lost(log)
-    suspected = log_findings.suspects(done, log_findings.relations(history))
+    related = log_reading.relations(history)
+    noticed = log_reading.noticed(log, log_reading.known(history, related))
+    suspected = log_reading.suspects(noticed, related)
     found = log_findings.early_deliveries(log_findings.evidence(done, suspected), history)
     columns = found.select("node", "boot", "message_id", "parent").collect()
     return [(row[0], row[1], bytes(row[2]), bytes(row[3])) for row in columns]
