@@ -162,6 +162,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Parked._by_author": _stored,
     "Parked._heap": _stored,
     "Parked.outlines": _stored,
+    "Presences._known": 64,
     "Presences._offered": _links,
     "Presences._spoken": _links,
     "Presences._waits": _links,
