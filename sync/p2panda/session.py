@@ -129,8 +129,8 @@ class Replication:
         return self.pushes.transfer
 
     def suits(self, situation: Situation) -> Fit | None:
-        """Return how well it suits: sessions that compare whole logs, and not only the newest."""
-        if situation.span is not None or not situation.by_logs:
+        """Return how well it suits: sessions over whole logs, with who announced them to us."""
+        if situation.span is not None or not (situation.by_logs and situation.offered):
             return None
         logs = situation.logs
         if self.mode is Mode.LOG_HEIGHT:

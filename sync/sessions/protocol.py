@@ -39,6 +39,7 @@ class Situation:
         failures: sessions for this reason that came to nothing, one after the other.
         by_logs: whether whole author logs are to be compared and brought, in causal order.
         logs: how many logs are held.
+        offered: whether the peer has announced its author logs of the channel.
     """
 
     why: str
@@ -48,6 +49,7 @@ class Situation:
     failures: int = 0
     by_logs: bool = False
     logs: int = 0
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import SECOND, ChannelId
+from sync.manager.choice import choose
 from sync.manager.registry import LOG_HEIGHT, SETS
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
@@ -18,7 +19,16 @@ from sync.p2panda.messages import Entry, Have, Message, SyncDone, SyncRequest, e
 from sync.p2panda.sending import Sending
 from sync.p2panda.session import FIRST_WITHIN, Exchange, Mode, State
 from sync.sds.message import Delivery
-from sync.sessions.protocol import Brings, Finished, Load, Opening, Protocols, Send, Speaks
+from sync.sessions.protocol import (
+    Brings,
+    Finished,
+    Load,
+    Opening,
+    Protocols,
+    Send,
+    Situation,
+    Speaks,
+)
 from sync.sessions.values import LoadedEntry, Outcome
 from sync.structures.differences import Role
 from sync.structures.log_spans import LogSpan
@@ -427,3 +437,22 @@ def test_what_is_gone_from_the_disk_between_comparing_and_sending_is_passed_over
 
     assert sending.ask() is None
     assert sending.sent == 2
+
+
+def test_it_suits_who_announced_its_logs_and_the_mode_follows_from_how_many_there_are() -> None:
+    few = Situation("test", by_logs=True, offered=True, logs=512)
+    many = replace(few, logs=513)
+
+    def cheaper(situation: Situation) -> str:
+        spoken = replace(situation, spoken=frozenset(["p2panda"]))
+        choice = choose((LOG_HEIGHT, SETS), spoken)
+        return "" if choice is None else choice.protocol
+
+    assert cheaper(few) == "logheight"
+    assert cheaper(many) == "sets"
+    for other in (
+        replace(few, offered=False),
+        replace(few, by_logs=False),
+        replace(few, span=SECOND),
+    ):
+        assert cheaper(other) == ""
