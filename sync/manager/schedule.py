@@ -377,7 +377,7 @@ class Manager:
             self._presences.speaks(channel, peer),
             key.plane,
             wish.failures,
-            self._presences.offers(channel, peer),
+            offered=self._presences.offers(channel, peer),
         )
         return choose(self._protocols, situation, wish.protocol)
 

@@ -71,11 +71,11 @@ SET_LOGS: Final = 512
 
 HEIGHT_BYTES: Final = 50
 SET_BYTES: Final = 20_000
-"""What comparing costs: a height of each log; or fingerprints, of a few logs that grew."""
+"""Bytes of comparing: a height of each log; or fingerprints, where a few logs grew."""
 
 
 class Mode(Enum):
-    """How two peers compare the heights of their logs."""
+    """Modes by which two peers compare the heights of their logs."""
 
     LOG_HEIGHT = 0
     SETS = 1
