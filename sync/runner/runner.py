@@ -326,6 +326,9 @@ class Runner:
         if group is None:
             return  # left since
         self._due_known = False
+        if type(event) is values.SessionOffered:
+            announced = self.announcing.announced_to(event.peer, channel)
+            event = replace(event, announced=announced)
         try:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:

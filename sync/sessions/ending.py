@@ -27,7 +27,8 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.result, session.ended_at = result, now
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
-    session.found, session.pushed, session.lacked, session.brought = [], [], set(), []
+    session.found, session.pushed, session.lacked = [], [], set()
+    session.brought.clear()
     session.early_frame = None
     return SessionEnded(
         session=session.number,

@@ -8,6 +8,7 @@ from sync.check import check
 from sync.check.wire import decode_frame
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, earlier
+from sync.sessions.brought import Brought
 from sync.sessions.cards import Round
 from sync.sessions.claims import CLAIM_BYTES
 from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
@@ -22,7 +23,6 @@ from sync.structures.ordered_set import (
     Columns,
     OrderedSet,
     SyncId,
-    columns_of,
     joined,
 )
 from sync.structures.set_digest import ROW_BYTES, Held
@@ -60,8 +60,6 @@ class Terms:
     draw_salt: Callable[[], bytes]
     retention: Nanos | None = None
     """Time below which nothing is compared or accepted; None keeps everything."""
-    announced: Callable[[PeerId], bool] = lambda _: True
-    """Returns whether we told a peer that it may ask for whole logs of this channel."""
 
     def retained_from(self, reference: Nanos) -> Nanos:
         """Return from when on we take messages, by the reference clock; 0 for all of them."""
@@ -114,11 +112,14 @@ class Session:
     found: list[Columns] = field(default_factory=list)
     """Ids that each step of the exchange found that we lack: the check counts them as ours."""
 
-    brought: list[SyncId] = field(default_factory=list)
+    brought: Brought = field(default_factory=Brought)
     """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
 
     begun: int = 0
     """Sessions that its initiator, if it is us, began with the peer before."""
+
+    announced: bool = True
+    """Whether the peer was told that it may ask for whole logs of the channel."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""
@@ -213,8 +214,6 @@ class Session:
         now: Nanos,
         room: Callable[[], int],
         heights: Callable[[], tuple[LogHeight, ...]],
-        *,
-        announced: bool,
     ) -> Exchange:
         """Begin to compare what is frozen, over a stream that is open; see `Opening`."""
         assert self.local is not None
@@ -231,7 +230,7 @@ class Session:
             payloads_max,
             heights,
             self.begun,
-            announced,
+            self.announced,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
@@ -247,9 +246,7 @@ class Session:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
-        local = self.local
-        brought = columns_of([one for one in self.brought if one not in local])
-        found = joined([*self.found, brought])
+        found = joined([*self.found, self.brought.columns()])
         held = self.held.with_found(self.local.together(found), found.timestamps)
         self.checking = check.Check(self.role, held, self.since, salt, now, room)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
@@ -326,7 +323,7 @@ class Session:
     def claimed(self) -> int:
         """Bytes that it takes for what the peer claims to hold, or to lack."""
         ids = self.transfer.ids + len(self.lacked)
-        return CLAIM_BYTES * ids + self.transfer.waiting_bytes
+        return CLAIM_BYTES * ids + self.transfer.waiting_bytes + self.brought.size
 
     @property
     def converged(self) -> bool:

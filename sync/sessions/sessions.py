@@ -20,6 +20,7 @@ from sync.check.message import CHECK
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
 from sync.sessions import ending
+from sync.sessions.brought import LOOKED_AFTER
 from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
 from sync.sessions.fetching import Fetching
@@ -248,6 +249,7 @@ class Sessions:
             return [CloseSession(number)]
         effects: list[Effect] = []
         session = self._session(number, peer, protocol, OFFERED, now, offset)
+        session.announced = offered.announced
         running = self.running.get(session.key)
         if running is not None:
             if running.initiated and self._terms.me < peer:
@@ -278,9 +280,7 @@ class Sessions:
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
         room = partial(self._room, session)
-        announced = self._terms.announced(session.peer)
-        heights = self._holdings.heights
-        return session.begin_exchange(payloads_max, now, room, heights, announced=announced)
+        return session.begin_exchange(payloads_max, now, room, self._holdings.heights)
 
     def _session(
         self,
@@ -333,7 +333,9 @@ class Sessions:
             session.got += 1
             session.need = max(session.need, session.got)  # a peer need not say how much it owes
             session.moved_at = now
-            session.brought.append(sync_id)
+            session.brought.add(sync_id)
+            if len(session.brought) % LOOKED_AFTER == 0:
+                return self._make_room(now)
         return []
 
     def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:

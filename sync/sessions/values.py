@@ -128,6 +128,8 @@ class SessionOffered:
     """Payloads that one answer to the peer may have (`sync.waku.turn`)."""
     shared: int = 0
     """Number that both ends derive from the stream, for their logs; 0 for none."""
+    announced: bool = True
+    """Whether the peer was told that it may ask for whole logs of the channel."""
 
 
 @dataclass(frozen=True, slots=True)

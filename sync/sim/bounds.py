@@ -35,7 +35,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import receiving, table
+from sync.sessions import brought, claims, receiving, table
 from sync.structures import bloom_parameters, ordered_set, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
 from sync.waku import message as waku_message
@@ -170,6 +170,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
     "Probes._held_by": probes.PEERS_MAX,
     "Search.tried": _links,
+    "Brought._hashes": claims.CLAIMS_BYTES_MAX,
+    "Brought._timestamps": claims.CLAIMS_BYTES_MAX // brought.ID_BYTES,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
     "Session.pushed": _stored,

@@ -31,6 +31,8 @@ class Pair:
     queue: deque[tuple[Member, values.Input]] = field(default_factory=deque)
     lose_pushed_after: int | None = None
     carried: list[values.Effect] = field(default_factory=list)
+    announced: bool = True
+    """Whether each was told that it may ask for whole logs."""
     payloads_max: int = 1
     """Payloads of one answer that both take."""
 
@@ -69,7 +71,9 @@ class Pair:
                 self.twins[member.name, session] = twin
                 self.twins[peer.name, twin] = session
                 most = self.payloads_max
-                offered = values.SessionOffered(twin, member.peer_id, protocol, most)
+                offered = values.SessionOffered(
+                    twin, member.peer_id, protocol, most, announced=self.announced
+                )
                 self.queue.append((peer, offered))
                 self.queue.append((member, values.SessionOpened(session, most)))
             case values.Continue():

@@ -292,10 +292,7 @@ def test_who_is_not_answered_is_told_so_and_nothing_is_wrong() -> None:
         both.queue.append(
             (both.one, values.StartSession(both.number(), both.other.peer_id, "test", None, name))
         )
-        both.other.group.sessions._terms = replace(  # as one that announces nothing
-            both.other.group.sessions._terms,
-            announced=lambda _: False,
-        )
+        both.announced = False
         both.run()
 
         mine = both.ended[-1] if both.ended[-1].why == "test" else both.ended[-2]
