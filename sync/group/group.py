@@ -275,6 +275,8 @@ class Group:
                     effects += self._on_proved(result)
                 case values.SessionEnded():
                     self._on_session_over(result)
+                    if result.converged and result.whole:
+                        effects.append(values.SetCompared(self.channel, result.peer, self._now))
                     effects.append(result)
                 case _:
                     effects.append(result)

@@ -8,7 +8,7 @@ from sync.waku.session import WAKU_SYNC
 
 LOG_HEIGHT: Final = Replication(Mode.LOG_HEIGHT, pushes=WAKU_SYNC)
 SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
-"""p2panda replication: not begun on a link before peers announce it to each other."""
+"""p2panda replication, with peers that announce their author logs."""
 
-PROTOCOLS: Final = Protocols((WAKU_SYNC,))
+PROTOCOLS: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
 """All there are, the usual one first."""

@@ -94,7 +94,9 @@ class Node:
         self._trace = trace
         self._secrets: dict[ChannelId, bytes] = {}
         seed = system.draw(SEED_SIZE)
-        trace(self.clock.now(), "runner", Began(identity.peer_id, seed, options.retention), ())
+        spoken = tuple(sorted(protocols.names))
+        began = Began(identity.peer_id, seed, options.retention, spoken)
+        trace(self.clock.now(), "runner", began, ())
         rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
         author = Author(
             identity.peer_id,

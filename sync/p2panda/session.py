@@ -134,7 +134,7 @@ class Replication:
             return None
         logs = situation.logs
         if self.mode is Mode.LOG_HEIGHT:
-            if logs > SET_LOGS:
+            if logs > (LOGS_MAX if situation.named else SET_LOGS):
                 return None
             return Fit(HEIGHT_BYTES * logs + ROUND_TRIP, "entries come in causal order")
         return Fit(SET_BYTES + 3 * ROUND_TRIP, f"there are over {SET_LOGS} logs")

@@ -43,6 +43,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         got=session.got,
         plane=session.key.plane,
         mode=session.key.mode,
+        whole=session.proved_whole,
     )
 
 

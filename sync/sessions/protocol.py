@@ -7,7 +7,7 @@ The table does what all protocols need: it opens and closes streams, freezes wha
 differences pushed and wanted, checks the result, ends what takes too long, and tells of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
@@ -40,6 +40,7 @@ class Situation:
         by_logs: whether whole author logs are to be compared and brought, in causal order.
         logs: how many logs are held.
         offered: whether the peer has announced its author logs of the channel.
+        named: whether a person asks for one protocol.
     """
 
     why: str
@@ -50,6 +51,7 @@ class Situation:
     by_logs: bool = False
     logs: int = 0
     offered: bool = False
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,10 @@ class Protocols:
     def of_transfer(self, stream: str) -> SyncProtocol | None:
         """Return the protocol that pushes messages on streams with this id."""
         return next((one for one in self.spoken if stream and one.transfer == stream), None)
+
+    def among(self, names: Collection[str]) -> "Protocols":
+        """Return those with one of these names, and those that everybody speaks."""
+        return Protocols(tuple([one for one in self.spoken if one.usual or one.name in names]))
 
     @property
     def names(self) -> frozenset[str]:

@@ -33,6 +33,10 @@ SESSION_WITHIN: Nanos = 5 * MINUTE
 """Time a session may take in all, whoever began it: a peer that gives us a little at a time
 must not keep a place for ever. What came until then stays, and the next session goes on."""
 
+SPAN_OFFSET: Nanos = 20 * SECOND
+"""A window of the last hour begins and ends so much earlier: what is younger is just being
+broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
+
 STALLED_AFTER: Nanos = 5 * SECOND
 """Silence after which what a session should bring is asked elsewhere, and held up for nothing."""
 
@@ -86,6 +90,9 @@ class Session:
 
     until: SyncId = EVERYTHING.upper
     """Time above which nothing is compared."""
+
+    to_now: bool = False
+    """Whether it is of what is young alone, up to now."""
 
     moved_at: Nanos = 0
     """When it last found out or brought something."""
@@ -194,6 +201,14 @@ class Session:
         return self.since <= self.retained_from and self.until == EVERYTHING.upper
 
     @property
+    def proved_whole(self) -> bool:
+        """True if the check found everything equal, as far as either side takes messages."""
+        checked = self.checked
+        if checked is None or checked.result is not check.Result.EQUAL:
+            return False
+        return checked.floor <= self.retained_from and self.until == EVERYTHING.upper
+
+    @property
     def window(self) -> Bounds:
         """Bounds of the range that is compared."""
         return Bounds(SyncId(self.since, ZERO_HASH), self.until)
@@ -234,6 +249,14 @@ class Session:
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
+
+    def look_back(self, span: Nanos, reference: Nanos, *, to_now: bool) -> None:
+        """Compare only what is younger than `span`, by the reference clock."""
+        until = reference - SPAN_OFFSET
+        self.since = max(self.since, until - span)
+        self.to_now = to_now
+        if not to_now:
+            self.until = SyncId(max(until, self.since + 1), ZERO_HASH)
 
     def narrow(self, until: SyncId) -> None:
         """Compare only what is older than `until`, as both sides do."""
@@ -285,8 +308,9 @@ class Session:
         assert self.checked is not None
         assert self.local is not None
         local, lacked, floor = self.local, self.lacked, self.checked.floor
-        whole = floor <= self.retained_from and self.until == EVERYTHING.upper
-        return Proved(self.peer, floor, whole, lambda one: one in local and one not in lacked)
+        return Proved(
+            self.peer, floor, self.proved_whole, lambda one: one in local and one not in lacked
+        )
 
     # --- Limits --------------------------------------------------------------------------------
 

@@ -80,10 +80,6 @@ from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
-SPAN_OFFSET: Nanos = 20 * SECOND
-"""A window of the last hour begins and ends so much earlier: what is younger is just being
-broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
-
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
 STUCK: Final = "interrupted: its protocol let its time limit pass"
@@ -215,9 +211,7 @@ class Sessions:
         session = self._session(start.session, peer, protocol, start.why, now, offset)
         session.begun = start.count
         if start.span is not None:
-            until = now + offset - SPAN_OFFSET
-            session.since = max(session.since, until - start.span)
-            session.until = SyncId(max(until, session.since + 1), ZERO_HASH)
+            session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
             return [self._close(session, "put off: another session with this peer runs", now)]
         if start.why == SHARE:
@@ -254,7 +248,7 @@ class Sessions:
         if running is not None:
             if running.initiated and self._terms.me < peer:
                 return [CloseSession(number)]
-            effects += self._end(running, "put off: the peer began one too", now)
+            effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session
         self._begin(session, offered.payloads_max, now)
         return effects
@@ -350,7 +344,7 @@ class Sessions:
         if (
             session.payloads
             and session.fetches
-            and session.whole
+            and (session.whole or session.to_now)
             and _differs(steps)
             and not self._fetching.shares.admits(session, now)
         ):

@@ -115,6 +115,8 @@ class StartSession:
     protocol: str = ""
     count: int = 0
     """Sessions that we began with this peer before, since it has a link."""
+    to_now: bool = False
+    """Whether a window of `span` ends now: else a little before, as the rest is just broadcast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,6 +323,8 @@ class SessionEnded:
     got: int
     plane: Plane = Plane.LOG
     mode: Mode = Mode.CATCHING_UP
+    whole: bool = False
+    """Whether everything was compared that we take from others."""
 
     @property
     def converged(self) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, typing_notices, writer
-from sync.manager import schedule
+from sync.manager import histories, schedule
 from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
@@ -147,6 +147,9 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Log._newest": message.HISTORY_MAX,
     "Log.owed": history.OWED_MAX,
     "Log.tips": history.TIPS_MAX,
+    "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
+    "Histories._logs": _channels,
+    "Manager._begun": _links,
     "Manager._linked": _links,
     "Manager._regular": _channels,
     "Manager._running": schedule.SESSIONS_MAX,

@@ -69,9 +69,13 @@ class WakuSync:
     family: str = ""
     contradicted: str = "fingerprints lied"
 
-    def suits(self, situation: Situation) -> Fit:  # it always does
-        """Return how well it suits: it finds whatever differs, and every peer speaks it."""
-        del situation
+    def suits(self, situation: Situation) -> Fit | None:
+        """Return how well it suits: it finds whatever differs, and every peer speaks it.
+
+        Where author logs can be had it leaves them to who brings them in causal order.
+        """
+        if situation.by_logs:
+            return None
         return Fit(COST, "it finds whatever differs, and everybody speaks it")
 
     def exchange(self, opening: Opening) -> "WakuExchange":
