@@ -32,7 +32,9 @@ BATCH_MAX = 512
 
 RECORDS: Final = frozenset(get_args(values.Record))
 
-FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
+FOR_THE_MANAGER: Final = frozenset(
+    {values.Lacking, values.SessionEnded, values.Sought, values.Relayed, values.LiveBegan}
+)
 """Effects that the manager hears of."""
 
 LINKS: Final = frozenset(
@@ -403,6 +405,10 @@ class Runner:
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
                 self._on_session_over(channel, effect, now)
+            elif isinstance(effect, values.Relayed):
+                self._manage(managing.Relayed(channel, effect.peer), now)
+            elif isinstance(effect, values.LiveBegan):
+                self._manage(managing.WentLive(channel, effect.peer), now)
             elif isinstance(effect, values.Sought):
                 sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
                 self._manage(sought, now)
@@ -439,6 +445,7 @@ class Runner:
                 start.protocol,
                 start.count,
                 start.to_now,
+                start.live,
             )
             self.inputs.add_own(start.channel, session)
 

@@ -128,6 +128,9 @@ class Session:
     announced: bool = True
     """Whether the peer was told that it may ask for whole logs of the channel."""
 
+    stays: bool = False
+    """Whether it is to go live."""
+
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""
 
@@ -246,6 +249,7 @@ class Session:
             heights,
             self.begun,
             self.announced,
+            self.stays,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from sync.check import message as check_message
-from sync.group import aside, history_loading, logs, typing_notices, writer
+from sync.group import aside, history_loading, logs, relays, typing_notices, writer
 from sync.manager import histories, schedule
+from sync.p2panda import sending
 from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
@@ -150,6 +151,11 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
     "Histories._logs": _channels,
     "Manager._begun": _links,
+    "Manager._live": _links,
+    "Relays._through": relays.AUTHORS_MAX,
+    "Relays._told": _links,
+    "Sending._due": _stored,
+    "Sending._loose": sending.LOOSE_MAX + 1,
     "Manager._linked": _links,
     "Manager._regular": _channels,
     "Manager._running": schedule.SESSIONS_MAX,
