@@ -422,8 +422,9 @@ class Group:
     def _note_relay(self, header: Header, via: PeerId | None) -> list[values.Effect]:
         """Note through whom somebody without a link is heard."""
         author = header.author
-        if via is None or author in {via, self._author.me} or author in self.peers:
+        if via not in self.peers or author in self.peers or author == self._author.me:
             return []
+        assert via is not None
         reference = self._now + self.aside.offset
         told = self.relays.heard(author, via, header.created_ns, reference)
         return [values.Relayed(via)] if told else []

@@ -380,6 +380,8 @@ class Manager:
             if key in self._wishes and not self._wishes[key].live:
                 del self._wishes[key]
             self._on_converged(event, ended, now)
+        elif outcome is Outcome.BENIGN and ended is not None and ended.live:
+            self._wish(channel, peer, replace(ended, at=at, failures=failures))
         elif outcome is Outcome.BENIGN:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
         elif outcome is Outcome.MOVED and ended is not None and ended.moved < MOVED_MAX:
@@ -485,7 +487,7 @@ class Manager:
         offered = self._presences.offers(channel, peer)
         asked = self._protocols.named(wish.protocol) if wish.protocol else None
         wanted = not asked.usual if asked is not None else wish.by_logs
-        cut = wish.failures // CUT_TWICE % 2 == 1 and asked is None
+        cut = wish.failures // CUT_TWICE % 2 == 1 and asked is None and not wish.live
         situation = Situation(
             wish.why,
             wish.span,

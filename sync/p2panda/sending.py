@@ -87,7 +87,9 @@ class Sending:
         for loaded in page:
             header = loaded.entry.header
             key = bytes.fromhex(header.author), header.log
-            span = self._due[key]
+            span = self._due.get(key)
+            if span is None:
+                continue  # the second entry of a fork at the end of its span
             if header.seq >= span.height:
                 del self._due[key]
             else:

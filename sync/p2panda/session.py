@@ -101,7 +101,7 @@ class State(Enum):
     WAITING = "waiting"
     """We have sent SyncDone; that of the peer has not come."""
     LIVE = "live"
-    """What is stored from now on is passed on."""
+    """All that is stored is passed on."""
     LEAVING = "leaving"
     """We have ended live mode; the answer of the peer has not come."""
     OVER = "over"
@@ -184,7 +184,7 @@ class Exchange:
         self._peer_stays = False
         self._stays = opening.live
         self._news = Sending()
-        """What was stored since the heights were frozen, and is due in live mode."""
+        """Entries stored since the heights were frozen, due in live mode."""
         self._messages = 0
         self._taken = 0
         self._due_at: Nanos | None = opening.at + FIRST_WITHIN
@@ -406,6 +406,7 @@ class Exchange:
         if not self._done or self.state is not State.WAITING:
             return []
         live = self._stays and self._peer_stays
+        self._heads, self._told, self._sets = Heads(()), {}, None  # only the stream may stay
         self.state = State.LIVE if live else State.OVER
         self._due_at = None
         moved = self._taken or self._sending.sent

@@ -20,7 +20,8 @@ import numpy as np
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, relays, typing_notices, writer
 from sync.manager import histories, schedule
-from sync.p2panda import sending
+from sync.p2panda import messages, sending
+from sync.p2panda import session as p2panda
 from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
@@ -192,6 +193,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Shares._returned": _links,
     "Shares.given": _links,
     "Shares.later": _links,
+    "Exchange._cards": p2panda.ROUNDS_MAX,
+    "Exchange._told": messages.LOGS_MAX,
+    "Heads._heights": _stored,
+    "Heads.items": _stored,
     "Fetching.linked": _links,
     "Fetching.pushing": _links,
     "Grace.sessions": lambda scale: scale.sessions,

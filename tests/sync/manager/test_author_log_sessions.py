@@ -258,7 +258,7 @@ def test_who_offers_nothing_is_no_relay() -> None:
 def test_no_more_relays_are_wanted_than_a_few() -> None:
     made = went_live()
     others = [PeerId(f"{number:02x}" * 32) for number in range(0x30, 0x30 + RELAYS_MAX)]
-    begun = []
+    begun: list[Start] = []
     for peer in others:
         made.handle(Joined(LOBBY, peer, logs=3), NOW)
         made.handle(Announced(LOBBY, peer, frozenset({"p2panda"})), NOW)
@@ -268,3 +268,13 @@ def test_no_more_relays_are_wanted_than_a_few() -> None:
         begun += made.handle(Relayed(LOBBY, peer), NOW)
 
     assert [one.peer for one in begun if one.live] == others[: RELAYS_MAX - 1]
+
+
+def test_one_that_gave_way_to_another_is_tried_again_and_still_to_stay() -> None:
+    made = compared()
+    made.handle(Relayed(LOBBY, PEER), NOW)
+
+    made.handle(replace(CONVERGED, outcome=Outcome.BENIGN, whole=False), NOW)
+    [again] = made.handle(Tick(), NOW + RETRY_FIRST)
+
+    assert (again.why, again.live) == (RELAY, True)
