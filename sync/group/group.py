@@ -72,7 +72,7 @@ class Group:
         self._writer = Writer(author.me, channel, self._gate, author.sign)
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
-        self.sds.expect(self.loading.coming)
+        self.sds.expect(self.loading.on_its_way)
         self.sds.looks_up = True
         self.logs = ChannelLogs()
         self.holdings = Holdings(self.logs.heights)
@@ -280,6 +280,10 @@ class Group:
                     self.loading.want(ids)
                 case session_values.Unwanted(ids, stalled):
                     self.loading.unwant(ids, self._now, stalled=stalled)
+                case session_values.WantedLogs(authors):
+                    self.loading.want_logs(authors)
+                case session_values.UnwantedLogs(authors):
+                    self.loading.unwant_logs(authors)
                 case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.LiveBegan():
@@ -287,8 +291,6 @@ class Group:
                     effects.append(result)
                 case values.SessionEnded():
                     self._on_session_over(result)
-                    if result.converged and result.whole:
-                        effects.append(values.SetCompared(self.channel, result.peer, self._now))
                     effects.append(result)
                 case _:
                     effects.append(result)
@@ -308,7 +310,7 @@ class Group:
 
     def _forgo(self) -> list[values.Effect]:
         """Count what is missing as met, once all is here that is not too old for us."""
-        if not self._forgoes or self.loading.coming or self.loading.ids:
+        if not self._forgoes or self.loading.on_its_way or self.loading.ids:
             return []
         self._forgoes = False
         return self._sds(sds.Forgo())
@@ -316,6 +318,8 @@ class Group:
     def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
         if accepted.sync_id is not None:
             self.loading.came(accepted.sync_id.hash, self._now)
+        else:
+            self.loading.brought(self._now)
         try:
             message, stored = self._read_pushed(accepted.item)
         except RemoteError as error:
@@ -390,7 +394,7 @@ class Group:
     ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (PROTOCOL 3)."""
         backlink = stored.entry.header.backlink
-        if backlink is None or self.loading.coming or self._holds(backlink):
+        if backlink is None or self.loading.on_its_way or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)

@@ -377,7 +377,8 @@ class Manager:
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
-            if key in self._wishes and not self._wishes[key].live:
+            wish = self._wishes.get(key)
+            if wish is not None and not (wish.live or wish.why == ASKED):
                 del self._wishes[key]
             self._on_converged(event, ended, now)
         elif outcome is Outcome.BENIGN and ended is not None and ended.live:

@@ -362,6 +362,7 @@ class Runner:
         if type(event) in LINKS:
             self._on_link(addressed, now, batch)
         if managed:
+            batch.records += _compared(channel, managed, now)
             self._tell_manager(channel, managed, now)
 
     def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
@@ -448,6 +449,17 @@ class Runner:
                 start.live,
             )
             self.inputs.add_own(start.channel, session)
+
+
+def _compared(
+    channel: ChannelId, effects: Sequence[values.Effect], now: Nanos
+) -> list[values.SetCompared]:
+    """Return what is to be kept of comparisons of everything: with whom, and when."""
+    return [
+        values.SetCompared(channel, effect.peer, now)
+        for effect in effects
+        if isinstance(effect, values.SessionEnded) and effect.converged and effect.whole
+    ]
 
 
 def _without_frames(error: LocalError | RemoteError) -> LocalError | RemoteError:

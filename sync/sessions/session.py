@@ -122,6 +122,9 @@ class Session:
     brought: Brought = field(default_factory=Brought)
     """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
 
+    authors: set[PeerId] = field(default_factory=set)
+    """Authors of the entries that the peer owes on that stream, by its word."""
+
     begun: int = 0
     """Sessions that its initiator, if it is us, began with the peer before."""
 
@@ -343,7 +346,7 @@ class Session:
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
-        if self.given_up or not self.transfer.lacking:
+        if self.given_up or not (self.transfer.lacking or self.authors):
             return None
         return self.moved_at + STALLED_AFTER
 

@@ -422,9 +422,11 @@ class Sessions:
                     effects += self._fetching.differ(session, need, have, now)
                 case Speaks(name):
                     session.protocol = self._protocols.named(name) or session.protocol
-                case Owes(need, have):
+                case Owes(need, have, _, keys):
                     session.need += need
                     session.have += have
+                    authors = frozenset([PeerId(key.hex()) for key in keys])
+                    effects += self._fetching.want_logs(session, authors)
                 case Load(spans, after, ids):
                     effects.append(LoadEntries(session.number, spans, after, ids))
                 case Brings(entry):
@@ -444,6 +446,7 @@ class Sessions:
         effects = self._go_live(session, now) if finished.live else []
         if not effects:
             effects = [CloseSession(session.number)]
+        effects += self._fetching.let_go_of_logs(session)
         effects += self._fetching.push(session)
         effects += self._fetching.share_found(session, now)
         if not finished.checked:
@@ -507,6 +510,7 @@ class Sessions:
             if gives_up_at is not None and gives_up_at <= now:
                 session.given_up = True
                 effects.append(Unwanted(session.transfer.missing, stalled=True))
+                effects += self._fetching.let_go_of_logs(session)
             due = session.deadline()
             if due is None or due > now:
                 continue
@@ -582,6 +586,7 @@ class Sessions:
                 self._table.late.let_go(session, now)
         if left and not session.given_up:
             effects.append(Unwanted(left))
+        effects += self._fetching.let_go_of_logs(session)
         effects.append(self._close(session, result, now, benign=benign))
         return [*effects, *self._fetching.go_on(now)]
 

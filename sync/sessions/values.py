@@ -392,6 +392,20 @@ class Unwanted:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedLogs:
+    """A session has begun to bring entries of these authors, on its own stream."""
+
+    authors: frozenset[PeerId]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedLogs:
+    """A session brings nothing more of these authors."""
+
+    authors: frozenset[PeerId]
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
 
@@ -437,5 +451,7 @@ Effect: TypeAlias = (
     | Accepted
     | Wanted
     | Unwanted
+    | WantedLogs
+    | UnwantedLogs
     | Proved
 )

@@ -278,3 +278,12 @@ def test_one_that_gave_way_to_another_is_tried_again_and_still_to_stay() -> None
     [again] = made.handle(Tick(), NOW + RETRY_FIRST)
 
     assert (again.why, again.live) == (RELAY, True)
+
+
+def test_who_asks_while_another_session_runs_gets_one_of_their_own() -> None:
+    made, _ = meeting(NOW)
+    assert made.handle(Asked(LOBBY, PEER), NOW) == []
+
+    [start] = made.handle(CONVERGED, NOW)
+
+    assert start.why == ASKED
