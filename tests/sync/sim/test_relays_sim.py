@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import WAKU_ONLY
 from sync.sessions.table import LIVE_MAX
 from sync.sim.network import PERFECT, Link
 from sync.sim.shapes import line, unlinked
 from sync.sim.world import Terms, World
-from tests.support.sync.protocols import WAKU_ONLY
 
 HEARD: Nanos = 60 * SECOND
 """By then a line of each has come everywhere by repairs and by comparing."""
