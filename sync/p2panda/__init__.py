@@ -1,7 +1,7 @@
 """p2panda replication.
 
-Where each section of the specification lives. Announcements are sent (`sync.manager.announcing`);
-sessions are run by `sync.sessions` and begun by nobody yet; there is no live mode.
+Where each section of the specification lives. Announcements are sent by `sync.manager.announcing`,
+sessions are begun by `sync.manager.schedule` and run by `sync.sessions`.
 
 | section | here |
 |---|---|
@@ -18,6 +18,7 @@ sessions are run by `sync.sessions` and begun by nobody yet; there is no live mo
 | 2 lifetime of a session, SyncDone | `session.Exchange` and its `State` |
 | Entry, its header and its operation | `entries.entry_message`, `entries.open_entry` |
 | in which order entries are sent | `sending.Sending` |
+| live mode | `session.Exchange.stored`, `session.Exchange.leave`; who asks: `sync.group.relays` |
 
 How we read what it leaves open:
 
@@ -43,5 +44,6 @@ Where we differ:
   equal on both sides could not be told from one that is not there, and would be sent whole.
 - After SyncDone of both, the check of all sessions (`sync.check`) proves what both hold; what it
   finds above holes and of forks is pushed by id, as Waku Sync pushes.
+- Pushing to who announced, beside a session, is SDS's broadcast; QUIC and libp2p are TCP and Noise.
 - A range without anything of ours is answered by Done, also if heights of it just came.
 """
