@@ -39,6 +39,7 @@ from sync.sessions.protocol import (
     SyncProtocol,
 )
 from sync.sessions.protocol import Effect as Step
+from sync.sessions.served import TIMES_MAX, Served
 from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.sessions.table import LIVE_OF_NODE_MAX, Table
 from sync.sessions.values import (
@@ -87,6 +88,7 @@ TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
 STUCK: Final = "interrupted: its protocol let its time limit pass"
 UNANSWERED: Final = "closed unanswered"
+TOO_OFTEN: Final = f"refused: it was sent this channel {TIMES_MAX} times within an hour"
 BUSY: Final = "put off: another session brings what is missing"
 
 
@@ -106,6 +108,7 @@ class Sessions:
         self._holdings = holdings
         self._protocols = protocols
         self._claims = claims or Claims(lambda: [self])
+        self._served = Served()
         self._fetching = Fetching(self._table, protocols, self._end)
         self._checking = Checking(self._table, self._fetching, terms.draw_salt, self._room)
 
@@ -423,6 +426,8 @@ class Sessions:
                 case Speaks(name):
                     session.protocol = self._protocols.named(name) or session.protocol
                 case Owes(need, have, _, keys):
+                    if not self._serves(session, have, now):
+                        return [*effects, *self._end(session, TOO_OFTEN, now)]
                     session.need += need
                     session.have += have
                     authors = frozenset([PeerId(key.hex()) for key in keys])
@@ -436,6 +441,11 @@ class Sessions:
                 case _:
                     assert_never(step)
         return effects
+
+    def _serves(self, session: Session, have: int, now: Nanos) -> bool:
+        """Return whether a peer that began a session is sent so many entries of ours more."""
+        held = len(self._holdings)
+        return session.initiated or self._served.admits(session.peer, have, held, now)
 
     def _on_finished(self, session: Session, finished: Finished, now: Nanos) -> list[Effect]:
         session.exchanged = finished

@@ -37,7 +37,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import brought, claims, receiving, table
+from sync.sessions import brought, claims, receiving, served, table
 from sync.structures import bloom_parameters, ordered_set, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
 from sync.waku import message as waku_message
@@ -182,6 +182,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Brought._hashes": claims.CLAIMS_BYTES_MAX,
     "Brought._timestamps": claims.CLAIMS_BYTES_MAX // brought.ID_BYTES,
     "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
+    "Served._by_peer": served.PEERS_MAX,
     "Session.authors": messages.LOGS_MAX,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
