@@ -137,6 +137,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
     "Loading.awaited": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Loading.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "OnItsWay.ids": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,
