@@ -76,7 +76,8 @@ LINKS: Final = """
 """
 
 NOTHING: Final = b""
-"""Target that never comes: of an entry whose links are not those that its number wants."""
+"""Target that never comes: of an entry whose links are not those that its number wants, or that may
+name one that rotted. Its links are read again at every start."""
 
 LOGS_KEPT: Final = 1024
 """Author logs whose newest entries are remembered; a group of two hundred has some hundreds. Who

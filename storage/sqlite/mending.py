@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from storage.sqlite.changes import adopt, recounted, words_of
+from storage.sqlite.columns import U64_MAX, from_u64, to_u64
 from storage.sqlite.integrity import problems_of
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.queries import (
-    AWAIT_AGAIN,
+    AWAIT_IN_LOG,
+    AWAIT_IN_LOG_REST,
     DAMAGED_CHILDREN,
     FORGET,
     FORGET_PARENTS,
+    PLACE_IN_LOG,
     SET_ASIDE,
     STORE_PARENTS,
     STORE_TEXTS,
@@ -22,6 +25,7 @@ from storage.sqlite.queries import (
 from storage.sqlite.rows import execute_for_rows
 from storage.sqlite.soundness import CLAIMS, MESSAGE, SENDER, Place, is_sound
 from sync.errors import StorageError
+from sync.group.logs import naming
 
 PAGE: Final = 1000
 """Rows that are read at once; a few hundred kilobytes."""
@@ -82,11 +86,19 @@ def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
             db.execute(DAMAGED_CHILDREN, (named, channel))
         edited |= recounted(db, place)
         db.execute(SET_ASIDE, place)
-        db.execute(AWAIT_AGAIN, place)
+        _await_again(db, place)
         db.execute(FORGET_PARENTS, place)
         db.execute(FORGET, place)
     if edited:  # whose words the index has, nobody can read any more
         index_anew(db)
+
+
+def _await_again(db: sqlite3.Connection, place: Place) -> None:
+    """Have the links of entries read again that may name one that is about to go."""
+    author, log, seq = db.execute(PLACE_IN_LOG, place).fetchone()
+    above = [one for one in naming(to_u64(seq)) if one <= U64_MAX]
+    rows = [(place[0], author, log, from_u64(one)) for one in above]
+    execute_for_rows(db, AWAIT_IN_LOG, rows, AWAIT_IN_LOG_REST)
 
 
 def reindex(db: sqlite3.Connection) -> None:

@@ -88,12 +88,11 @@ SET_ASIDE: Final = """
     INSERT INTO damaged SELECT number, channel, message_id, payload FROM messages
     WHERE channel = ? AND message_id = ?
 """
-AWAIT_AGAIN: Final = """
-    INSERT OR IGNORE INTO awaited_links
-    SELECT gone.message_id, above.number FROM messages AS gone CROSS JOIN messages AS above
-        ON above.channel = gone.channel AND above.author = gone.author
-            AND above.log = gone.log AND above.seq > gone.seq
-    WHERE gone.channel = ? AND gone.message_id = ? ORDER BY above.seq LIMIT 1
+PLACE_IN_LOG: Final = "SELECT author, log, seq FROM messages WHERE channel = ? AND message_id = ?"
+AWAIT_IN_LOG: Final = "INSERT OR IGNORE INTO awaited_links SELECT x'', number FROM (VALUES"
+AWAIT_IN_LOG_REST: Final = """
+    ) CROSS JOIN messages ON channel = column1 AND author = column2 AND log = column3
+        AND seq = column4
 """
 FORGET_PARENTS: Final = """
     DELETE FROM parents WHERE child IN (

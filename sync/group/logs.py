@@ -96,6 +96,12 @@ def linked_from_above(height: int) -> tuple[int, ...]:
     return tuple(ends)
 
 
+def naming(seq: int) -> list[int]:
+    """Return the numbers of the entries that link to that of one number, ascending."""
+    above = {seq + 1, 3 * seq + 1, *[seq + size for size in BLOCKS]}
+    return [one for one in sorted(above) if seq in {one - 1, lipmaa(one)}]
+
+
 @lru_cache(ENDS_KNOWN)
 def _step_to(seq: int) -> tuple[int, int]:
     """Return how an entry changes the anchors of the run it goes on with, in bytes.

@@ -81,7 +81,15 @@ class Ignored:
     reason: str
 
 
-Effect: TypeAlias = Told | Ignored
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """Effect: author logs of these `channels` may be asked of `peer` now, and of no others."""
+
+    peer: PeerId
+    channels: frozenset[ChannelId]
+
+
+Effect: TypeAlias = Told | Ignored | Offered
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +154,8 @@ class Announcing:
                 self._counter = max(self._counter, counter)
             case Removed(channel):
                 self._ours.discard(channel)
-            case Joined(channel, peer):
-                self._on_joined(channel, peer)
-            case Left(channel, peer):
-                self._on_left(channel, peer)
-            case Announced(_, peer, protocols):
-                self._on_announced(peer, protocols)
-            case Heard(peer, payload):
-                return self._on_heard(peer, payload, now)
+            case Joined() | Left() | Announced() | Heard():
+                return self._on_link(event, now)
             case Tick():
                 return self._tell(now)
             case _:
@@ -170,13 +172,7 @@ class Announcing:
 
     def may_request(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether author logs of `channel` may be asked of `peer`."""
-        linked = self._linked.get(peer)
-        return (
-            self._keeps_all
-            and linked is not None
-            and channel in linked.channels
-            and linked.said.may_request([schema_id(channel)])
-        )
+        return channel in self._requestable(peer)
 
     def announced_to(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether `peer` may ask us for author logs of `channel`."""
@@ -196,6 +192,29 @@ class Announcing:
         )
 
     # --- What happens --------------------------------------------------------------------------
+
+    def _on_link(self, event: Joined | Left | Announced | Heard, now: Nanos) -> list[Effect]:
+        before = self._requestable(event.peer)
+        effects: list[Effect] = []
+        match event:
+            case Joined(channel, peer):
+                self._on_joined(channel, peer)
+            case Left(channel, peer):
+                self._on_left(channel, peer)
+            case Announced(_, peer, protocols):
+                self._on_announced(peer, protocols)
+            case Heard(peer, payload):
+                effects += self._on_heard(peer, payload, now)
+            case _:
+                assert_never(event)
+        after = self._requestable(event.peer)
+        return effects if after == before else [*effects, Offered(event.peer, after)]
+
+    def _requestable(self, peer: PeerId) -> frozenset[ChannelId]:
+        linked = self._linked.get(peer)
+        if linked is None or not self._keeps_all:
+            return frozenset()
+        return _channels(linked.said.requestable) & linked.channels
 
     def _on_joined(self, channel: ChannelId, peer: PeerId) -> None:
         linked = self._linked.setdefault(peer, Linked())

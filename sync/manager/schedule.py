@@ -18,6 +18,7 @@ from typing import assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from sync.manager.choice import Choice, choose
+from sync.manager.presences import Presences
 from sync.manager.registry import PROTOCOLS
 from sync.manager.searching import Search
 from sync.manager.values import (
@@ -28,6 +29,7 @@ from sync.manager.values import (
     Joined,
     LackingNow,
     Left,
+    LogsOffered,
     Rebuilt,
     Sought,
     Start,
@@ -109,7 +111,7 @@ class Manager:
         self._protocols = protocols
         self._linked: dict[tuple[ChannelId, PeerId], str] = {}
         """With the address each speaks from."""
-        self._spoken: dict[tuple[ChannelId, PeerId], frozenset[str]] = {}
+        self._presences = Presences(protocols)
         self._running: dict[SessionKey, Wish] = {}
         self._wishes: dict[SessionKey, Wish] = {}
         self._regular: dict[ChannelId, Regular] = {}
@@ -122,24 +124,15 @@ class Manager:
         match event:
             case Joined(accepts=False):
                 pass  # it begins sessions itself: nobody waits for it, and nobody wishes for one
-            case Joined(channel, peer, _, host):
-                again = (channel, peer) in self._linked
-                self._linked[channel, peer] = host
-                if channel not in self._regular:
-                    self._regular[channel] = Regular(now + self._period())
-                if self._me < peer:
-                    at = now + AGAIN_AFTER if again else now
-                    self._wish(channel, peer, Wish(at, NEW_LINK))
+            case Joined():
+                self._on_joined(event, now)
             case Left(channel, peer):
-                self._linked.pop((channel, peer), None)
-                self._spoken.pop((channel, peer), None)
-                for table in (self._wishes, self._running):
-                    for key in [key for key in table if key[:2] == (channel, peer)]:
-                        del table[key]
                 self._on_left(channel, peer, now)
             case Announced(channel, peer, spoken):
                 if (channel, peer) in self._linked:
-                    self._spoken[channel, peer] = spoken & frozenset(self._protocols.announced)
+                    self._presences.told(channel, peer, spoken, now)
+            case LogsOffered(peer, channels):
+                self._presences.offered(peer, channels)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer, protocol):
@@ -191,7 +184,11 @@ class Manager:
         if not (self._wishes or self._searches) or len(self._running) >= SESSIONS_MAX:
             return due  # nearly always
         held = self._held()
-        times = [wish.at for key, wish in self._wishes.items() if self._has_place(key, held)]
+        times = [
+            self._begins_at(key, wish)
+            for key, wish in self._wishes.items()
+            if self._has_place(key, held)
+        ]
         times += [one.at for one in self._searches.values() if one.at is not None]
         return earlier(due, min(times, default=None))
 
@@ -212,8 +209,25 @@ class Manager:
             why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
             self._wish(channel, self._rng.choice(peers), Wish(now, why, span=span))
 
+    def _on_joined(self, event: Joined, now: Nanos) -> None:
+        channel, peer = event.channel, event.peer
+        again = (channel, peer) in self._linked
+        self._linked[channel, peer] = event.host
+        if channel not in self._regular:
+            self._regular[channel] = Regular(now + self._period())
+        if not again:
+            self._presences.joined(channel, peer, now)
+        if self._me < peer:
+            at = now + AGAIN_AFTER if again else now
+            self._wish(channel, peer, Wish(at, NEW_LINK))
+
     def _on_left(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Forget whoever has no link: as many are remembered as there are links."""
+        self._linked.pop((channel, peer), None)
+        self._presences.left(channel, peer)
+        for table in (self._wishes, self._running):
+            for key in [key for key in table if key[:2] == (channel, peer)]:
+                del table[key]
         search = self._searches.get(channel)
         if search is None:
             return
@@ -316,6 +330,9 @@ class Manager:
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)
 
+    def _begins_at(self, key: SessionKey, wish: Wish) -> Nanos:
+        return self._presences.begins_at(key.channel, key.peer, wish.at)
+
     def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
         key = SessionKey(channel, peer)
         known = self._wishes.get(key)
@@ -329,7 +346,8 @@ class Manager:
         first.
         """
         starts: list[Start] = []
-        due = {key for key, wish in self._wishes.items() if wish.at <= now}
+        self._presences.forget_waits(now)
+        due = {key for key, wish in self._wishes.items() if self._begins_at(key, wish) <= now}
         while due and len(self._running) < SESSIONS_MAX:
             held = self._held()
             due = {key for key in due if self._has_place(key, held)}
@@ -352,8 +370,15 @@ class Manager:
         return starts
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
-        spoken = self._spoken.get((key.channel, key.peer), frozenset())
-        situation = Situation(wish.why, wish.span, spoken, key.plane, wish.failures)
+        channel, peer = key.channel, key.peer
+        situation = Situation(
+            wish.why,
+            wish.span,
+            self._presences.speaks(channel, peer),
+            key.plane,
+            wish.failures,
+            self._presences.offers(channel, peer),
+        )
         return choose(self._protocols, situation, wish.protocol)
 
     def _rank(

@@ -35,6 +35,14 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
+class LogsOffered:
+    """Author logs of these `channels` may be asked of `peer`, and of no others."""
+
+    peer: PeerId
+    channels: frozenset[ChannelId]
+
+
+@dataclass(frozen=True, slots=True)
 class LackingNow:
     """`channel` lacks `count` messages that others named; `peers` are connected."""
 
@@ -85,7 +93,9 @@ class Rebuilt:
     channel: ChannelId
 
 
-Input: TypeAlias = Joined | Left | Announced | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
+Input: TypeAlias = (
+    Joined | Left | Announced | LogsOffered | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
+)
 
 
 @dataclass(frozen=True, slots=True)

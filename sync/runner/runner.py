@@ -368,8 +368,8 @@ class Runner:
                 self._tell_of_link(managing.Announced(channel, peer, protocols), now)
             case values.LogsAnnounced(peer, payload):
                 for effect in self._announce(announcing.Heard(peer, payload), now):
-                    assert isinstance(effect, announcing.Ignored), "only a tick tells somebody"
-                    batch.failures.append(Failure(channel, event, RemoteError(effect.reason)))
+                    if isinstance(effect, announcing.Ignored):
+                        batch.failures.append(Failure(channel, event, RemoteError(effect.reason)))
             case _:
                 pass
 
@@ -384,6 +384,9 @@ class Runner:
         effects = self.announcing.handle(event, now)
         if self._trace is not None and self.announcing.active:
             self._trace(now, "announcing", event, effects)
+        for effect in effects:
+            if isinstance(effect, announcing.Offered):
+                self._manage(managing.LogsOffered(effect.peer, effect.channels), now)
         return effects
 
     def _tell_manager(

@@ -35,6 +35,7 @@ class Situation:
         spoken: protocols that the peer has announced.
         plane: what is compared.
         failures: sessions for this reason that came to nothing, one after the other.
+        offered: whether the peer has announced its author logs of the channel.
     """
 
     why: str
@@ -42,6 +43,7 @@ class Situation:
     spoken: frozenset[str] = frozenset()
     plane: Plane = Plane.LOG
     failures: int = 0
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

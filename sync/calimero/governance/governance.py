@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import Act, Dag, Judgement, bits
-from sync.calimero.governance.ops import Genesis, GroupId, Key, OpId, Role, SignedGroupOp
+from sync.calimero.governance.ops import Genesis, GroupId, Join, Key, OpId, Role, SignedGroupOp
 from sync.calimero.governance.projection import Loss, Projection, Reason, State
 from sync.calimero.governance.refusal import OpError, Refusal
 from sync.calimero.governance.rights import FOUNDING, judge
@@ -176,10 +176,19 @@ class Governance:
         if isinstance(op.op, Genesis):
             judgement = FOUNDING
         else:
-            judgement = judge(self.projection, op, self.projection.state(before))
+            self._check_stranger(op)
             self._check_room(op)
+            judgement = judge(self.projection, op, self.projection.state(before))
         self.projection.relations.note(self.dag.append(op, judgement, before))
         return TakenOp(op, judgement)
+
+    def _check_stranger(self, op: SignedGroupOp) -> None:
+        """Refuse an op of somebody who never was in, before a state is made for it."""
+        signer, projection = op.signed.signer, self.projection
+        if signer in projection.relations.about or signer in projection.folds.owners:
+            return
+        if not isinstance(op.op, Join):
+            raise OpError(Refusal.NOT_A_MEMBER)
 
     def _check_room(self, op: SignedGroupOp) -> None:
         """Refuse an op there is no room for: owners and admins have some of their own."""

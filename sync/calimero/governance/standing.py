@@ -129,7 +129,7 @@ class Folds:
         else:
             acts = self._acts(about)
             left = [act for act in acts if not self._beaten(act, acts)]
-            role, decides = self._decided(left or [act for act in acts if act.negative])
+            role, decides = self._decided(left or acts)
         entries = about & self._relations.entries
         if entries & entries - 1:
             since = _newest(self._acts(entries)).number
@@ -140,8 +140,8 @@ class Folds:
     def _decided(self, left: list[Act]) -> tuple[Role, Act]:
         """Return the role, and the op that gives or takes it, of ops none of which is beaten.
 
-        Nothing is left if each was removed and let in again on both sides of a cut: then the
-        removals are asked.
+        If each is beaten, as after two removals and two additions on both sides of a cut, all are
+        asked, and the negative ones decide.
         """
         if out := [act for act in left if isinstance(act.op, Remove)] or [
             act for act in left if isinstance(act.op, Leave)

@@ -10,6 +10,7 @@ from sync.calimero.governance.governance import Governance, Received, Taken, Tak
 from sync.calimero.governance.ops import (
     NO_GROUP,
     OPEN_POLICY,
+    Access,
     Add,
     Epoch,
     Genesis,
@@ -226,7 +227,8 @@ class RandomHistory:
     def __init__(self, seed: int, count: int) -> None:
         self.rng = random.Random(seed)
         owners = NAMES[: 1 + seed % 2]
-        self.history = History(*owners)
+        invite = Access.ADMINS if seed % 5 == 0 else Access.MEMBERS
+        self.history = History(*owners, policy=Policy(invite=invite))
         self.codes: list[Code] = []
         self.guests = 0
         self.parts = [[self.history.founded] for _ in range(self.PARTS)]

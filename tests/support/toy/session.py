@@ -112,6 +112,12 @@ class AnnouncedToy(Toy):
     stream: str = "/toy/announced/1"
     family: str = "toys"
 
+    def suits(self, situation: Situation) -> Fit | None:
+        """It is of use only where the peer has announced the channel."""
+        if not situation.offered or situation.failures:
+            return None
+        return Fit(100, "its author logs are offered")
+
 
 @dataclass(frozen=True, slots=True)
 class StayingToy(Toy):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.entries.entry import lipmaa
-from sync.group.logs import RUNS_MAX, ChannelLogs, LogPlace, LogState, linked_from_above
+from sync.group.logs import RUNS_MAX, ChannelLogs, LogPlace, LogState, linked_from_above, naming
 from sync.group.values import Damaged, ReferenceClock
 from sync.machine import MINUTE, MessageId, PeerId
 from sync.structures.log_spans import LogHeight, LogSpan
@@ -78,6 +78,9 @@ def test_anchors_are_the_entries_that_higher_ones_link_to() -> None:
     for height in range(1, top):
         expected = [one for one in range(1, height + 1) if named[one] > height]
         assert list(linked_from_above(height)) == expected
+        assert naming(height) == sorted(
+            seq for seq in range(1, 3 * top + 2) if height in {seq - 1, lipmaa(seq)}
+        )
     assert max(len(linked_from_above(height)) for height in range(1, 30_000)) <= 12
 
 

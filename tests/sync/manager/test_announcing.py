@@ -12,6 +12,7 @@ from sync.manager.announcing import (
     Announcing,
     Heard,
     Ignored,
+    Offered,
     Removed,
     Standing,
     Told,
@@ -270,11 +271,28 @@ def test_the_newest_counts_whatever_the_order_of_arrival(
     arriving = [*announcements, *announcements]
     shuffle.shuffle(arriving)  # type: ignore[attr-defined]  # hypothesis has no name for its type
     for at, channels, version in arriving:
-        assert not one.handle(heard(*channels, at=at, version=version), NOW)
+        one.handle(heard(*channels, at=at, version=version), NOW)
 
     _, channels, version = max(announcements)
     for channel in (TEA, MILK):
         assert one.may_request(BOB, channel) == (version == 1 and channel in channels)
+
+
+def test_each_change_of_what_may_be_requested_is_an_effect() -> None:
+    one = machine()
+    meet(one)
+
+    offered = one.handle(heard(TEA, MILK, at=1), NOW)
+    same = one.handle(heard(TEA, MILK, at=2), NOW)
+    proved = one.handle(Joined(MILK, BOB), NOW)
+    gone = one.handle(Left(TEA, BOB), NOW)
+    taken_back = one.handle(heard(at=3), NOW)
+
+    assert list(offered) == [Offered(BOB, frozenset({TEA}))]
+    assert list(same) == []
+    assert list(proved) == [Offered(BOB, frozenset({TEA, MILK}))]
+    assert list(gone) == [Offered(BOB, frozenset({MILK}))]
+    assert list(taken_back) == [Offered(BOB, frozenset())]
 
 
 def test_an_equal_or_older_counter_changes_nothing_and_an_empty_list_takes_back() -> None:
@@ -333,6 +351,7 @@ def test_of_a_thousand_announcements_a_second_few_are_read_and_nobody_else_is_ke
         effect
         for number in range(1_000)
         for effect in one.handle(heard(TEA, at=1 + number, peer=EVE), NOW + number * MILLISECOND)
+        if not isinstance(effect, Offered)
     ]
 
     assert ignored == [Ignored(EVE, TOO_OFTEN)] * len(ignored)

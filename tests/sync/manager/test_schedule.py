@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
 from sync.manager.registry import PROTOCOLS
 from sync.manager.schedule import (
     AGAIN_AFTER,
@@ -33,6 +34,7 @@ from sync.manager.values import (
     Joined,
     LackingNow,
     Left,
+    LogsOffered,
     Rebuilt,
     Sought,
     Start,
@@ -40,7 +42,7 @@ from sync.manager.values import (
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC
-from tests.support.toy.session import TOY
+from tests.support.toy.session import ANNOUNCED, TOY
 
 NOW: Nanos = 1_763_700_000 * SECOND
 LOBBY = ChannelId("c0" * 16)
@@ -624,3 +626,79 @@ def test_a_live_session_has_none_of_the_places_and_its_end_asks_for_nothing() ->
 
     assert made.running == 1
     assert soon(made) is None
+
+
+# --- Waiting for what a new link tells ----------------------------------------------------------
+
+FAMILY = frozenset({ANNOUNCED.family})
+
+
+def announcing() -> Manager:
+    """A manager that speaks a family of protocols whose author logs are announced."""
+    return Manager(ME, random.Random(0), Protocols((*PROTOCOLS, ANNOUNCED)))
+
+
+def begun(made: Manager) -> Nanos:
+    """Return how long after `NOW` the first session begins."""
+    return starts(made, NOW + MINUTE)[0][0] - NOW
+
+
+def test_on_a_new_link_a_session_waits_for_the_presence_but_not_for_ever() -> None:
+    made = announcing()
+
+    assert made.handle(Joined(LOBBY, PEERS[0]), NOW) == []
+    assert begun(made) == PRESENCE_WITHIN
+
+
+def test_a_peer_that_does_not_speak_the_family_is_asked_at_once() -> None:
+    made = announcing()
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    [start] = made.handle(Announced(LOBBY, PEERS[0], frozenset()), NOW + 1)
+
+    assert (start.peer, start.protocol) == (PEERS[0], WAKU_SYNC.name)
+
+
+def test_one_that_does_is_asked_once_it_has_announced_or_a_moment_later() -> None:
+    made = announcing()
+    for peer in PEERS[:2]:
+        made.handle(Joined(LOBBY, peer), NOW)
+        assert made.handle(Announced(LOBBY, peer, FAMILY), NOW) == []
+
+    [start] = made.handle(LogsOffered(PEERS[0], frozenset({LOBBY})), NOW + 1)
+
+    assert start.peer == PEERS[0]
+    assert begun(made) == OFFER_WITHIN
+
+
+def test_a_person_who_asks_waits_for_it_too_and_a_second_link_for_nothing() -> None:
+    made = announcing()
+    made.handle(Joined(LOBBY, BELOW), NOW)
+    assert made.handle(Asked(LOBBY, BELOW), NOW) == []
+    [start] = made.handle(Announced(LOBBY, BELOW, frozenset()), NOW + 1)
+    made.handle(Ended(LOBBY, BELOW, Outcome.CONVERGED), NOW + 2)
+
+    made.handle(Joined(LOBBY, BELOW), NOW + 3)
+
+    assert start.why == ASKED
+    assert made.handle(Asked(LOBBY, BELOW), NOW + 3) != []
+
+
+def test_without_such_a_family_nothing_waits() -> None:
+    made = Manager(ME, random.Random(0), Protocols((*PROTOCOLS, TOY)))
+
+    assert len(made.handle(Joined(LOBBY, PEERS[0]), NOW)) == 1
+
+
+def test_what_a_peer_offers_is_part_of_the_situation_until_its_link_is_gone() -> None:
+    made = announcing()
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Announced(LOBBY, PEERS[0], FAMILY), NOW)
+    [told] = made.handle(LogsOffered(PEERS[0], frozenset({LOBBY})), NOW)
+    made.handle(Left(LOBBY, PEERS[0]), NOW)
+    made.handle(LogsOffered(PEERS[0], frozenset()), NOW)
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    assert told.protocol == ANNOUNCED.name, "which suits where logs are offered"
+    assert made.handle(Announced(LOBBY, PEERS[0], FAMILY), NOW) == []
+    assert starts(made, NOW + MINUTE)[0][1].protocol == WAKU_SYNC.name

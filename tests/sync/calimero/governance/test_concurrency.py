@@ -258,6 +258,38 @@ def lowered_and_raised_on_both_sides(case: Case) -> tuple[dict[str, Role], Lost]
     }
 
 
+def joined_by_a_code_of_one_removed_and_promoted(case: Case) -> tuple[dict[str, Role], Lost]:
+    """Bob stays for the owner's sake; the codes that the admin did not know of end all the same."""
+    h = case.history
+    h.add("alice", "walter", ADMIN)
+    base = h.add("alice", "bob")
+    removed = h.remove("walter", "bob", after=[base])
+    promoted = h.set_role("alice", "bob", ADMIN, after=[base])
+    code = h.invite("bob", "code", after=[promoted])
+    joined = h.join("carol", code, "code", after=[code])
+    case.name(removed=removed, promoted=promoted, joined=joined)
+    return {"walter": ADMIN, "bob": ADMIN}, {
+        "removed": (Reason.OVERRULED, "promoted"),
+        "joined": (Reason.CODE_ENDED, "removed"),
+    }
+
+
+def invited_by_leave_of_a_void_policy(case: Case) -> tuple[dict[str, Role], Lost]:
+    case.history = h = History("alice", "trent", policy=Policy(invite=Access.ADMINS))
+    h.add("alice", "carol")
+    base = h.add("alice", "bob", ADMIN)
+    removed = h.remove("alice", "bob", after=[base])
+    opened = h.act("bob", SetPolicy(Policy()), after=[base])
+    code = h.invite("carol", "code", after=[opened])
+    joined = h.join("dave", code, "code", after=[code])
+    case.name(removed=removed, opened=opened, code=code, joined=joined)
+    return {"carol": MEMBER}, {
+        "opened": (Reason.SIGNER_TAKEN_OUT, "removed"),
+        "code": (Reason.RIGHT_LOST, "opened"),
+        "joined": (Reason.INVITE_VOID, "code"),
+    }
+
+
 CASES: Final[list[Callable[[Case], tuple[dict[str, Role], Lost]]]] = [
     owner_removes_admin,
     admin_removed_removes,
@@ -279,6 +311,8 @@ CASES: Final[list[Callable[[Case], tuple[dict[str, Role], Lost]]]] = [
     removed_after_the_join,
     two_codes_for_one,
     lowered_and_raised_on_both_sides,
+    joined_by_a_code_of_one_removed_and_promoted,
+    invited_by_leave_of_a_void_policy,
 ]
 
 

@@ -50,9 +50,9 @@ def test_what_stands_on_a_refused_op_is_refused() -> None:
     history.take(child)
 
     assert history.take(wrong) == Refused(Refusal.NOT_ADMIN)
-    assert history.take(child) == Refused(Refusal.REFUSED_PARENT)
-    assert history.take(grandchild) == Refused(Refusal.REFUSED_PARENT)
     assert history.take(late) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(grandchild) == Refused(Refusal.REFUSED_PARENT)
+    assert history.take(child) == Refused(Refusal.REFUSED_PARENT)
     assert not history.governance.waiting.ops
 
 
@@ -204,6 +204,29 @@ def test_an_admin_who_was_removed_has_room_as_a_member(monkeypatch: pytest.Monke
     third = history.made("bob", history.ops[-1].op, [history.ops[-1]])
 
     assert history.take(third) == Refused(Refusal.QUOTA)
+
+
+def test_strangers_and_whoever_has_no_room_cost_no_state() -> None:
+    """States at old cuts cost milliseconds, and are made for nobody without a share in them."""
+    drawn = RandomHistory(4, 120)
+    history = drawn.history
+    for number in range(limits.OPS_OF_A_MEMBER_MAX):
+        history.invite("alice", f"code {number}")
+    base = history.add("alice", "erin 2")
+    for number in range(limits.OPS_OF_A_MEMBER_MAX):
+        history.invite("erin 2", f"more {number}", after=[base])
+    governance = history.governance
+    flood = [
+        history.made(name, Leave(), [op])
+        for op in history.ops[1:100]
+        for name in ("a stranger", "erin 2")
+    ]
+    assert governance.now.size
+    made = governance.projection.anew
+    refused = {repr(governance.receive(op)) for op in flood}
+
+    assert refused == {repr(Refused(Refusal.NOT_A_MEMBER)), repr(Refused(Refusal.QUOTA))}
+    assert governance.projection.anew == made
 
 
 def test_ancestors_are_those_that_parents_name() -> None:
