@@ -61,7 +61,7 @@ def about(
             heard
             for frame in frames
             if frame.channel == channel
-            and frame.kind is not FrameKind.SESSION
+            and frame.kind in {FrameKind.SDS, FrameKind.TRANSFER}
             and needle in frame.data
             for heard in _roles(frame, message_id)
         ]

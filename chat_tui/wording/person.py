@@ -5,7 +5,7 @@ from chat_tui.text.times import count, size
 from chat_tui.wording import contradictions, sentences
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
-from sync.view.view import PeerInfo, Snapshot
+from sync.view.view import LogsInfo, PeerInfo, Snapshot
 
 
 def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
@@ -40,9 +40,22 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
         rows["on disk"] = stored
     if forks := contradictions.of_author(snapshot.contradictions, peer.peer):
         rows["forks"] = forks
+    if peer.logs is not None:
+        rows["logs"] = announced_logs(peer.logs)
     if refused := snapshot.refused.get(peer.peer):
         rows["refused"] = f"{count(refused, 'bad input')} of theirs"
     return "\n".join(f"{word:<10}{text}" for word, text in rows.items())
+
+
+def announced_logs(logs: LogsInfo) -> str:
+    """Return what a peer and we announce to each other of author logs."""
+    if logs.version is None:
+        theirs = "announces none"
+    elif not logs.is_known:
+        theirs = f"announces with version {logs.version}: nothing is requested"
+    else:
+        theirs = f"announces those of {count(logs.theirs, 'channel')}"
+    return f"{theirs}; it was told of {count(logs.ours, 'channel')}"
 
 
 def disk_lines(snapshot: Snapshot, held: int) -> list[str]:

@@ -52,7 +52,7 @@ from sync.sessions.protocol import Protocols
 from sync.view.frame_tap import Tap
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
-from sync.view.projection import channel_info, clock_info, info_of, session_infos
+from sync.view.projection import channel_info, clock_info, info_of, session_infos, with_logs
 from sync.view.view import (
     NOT_ASKED,
     ClockInfo,
@@ -550,6 +550,9 @@ class Node:
         """See `sync.view.view.Snapshot`."""
         groups = self._runner.groups
         syncing = {peer for group in groups.values() for peer in group.sessions.by_peer}
+        peers = self._roster.peers(
+            syncing, self.clock.wall() - self.clock.now(), self._runner.inputs.backlog
+        )
         return Snapshot(
             me=self.identity.peer_id,
             nick=self.nick,
@@ -563,9 +566,7 @@ class Node:
                     for channel, group in groups.items()
                 ]
             ),
-            peers=self._roster.peers(
-                syncing, self.clock.wall() - self.clock.now(), self._runner.inputs.backlog
-            ),
+            peers=tuple([with_logs(self.announcing, peer) for peer in peers]),
             sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,

@@ -44,6 +44,7 @@ from sync.view.projection import (
     line_of,
     session_infos,
     text_of,
+    with_logs,
 )
 from sync.view.view import (
     NOT_ASKED,
@@ -166,7 +167,10 @@ class SimulatedView:
                         syncing=here and peer in self._syncing(),
                     )
                 )
-        return tuple(peers)
+        runner = self._node.runner
+        if runner is None:
+            return tuple(peers)
+        return tuple([with_logs(runner.announcing, peer) for peer in peers])
 
     def _syncing(self) -> set[PeerId]:
         runner = self._node.runner

@@ -239,6 +239,18 @@ class ChannelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class LogsInfo:
+    """Announcements of author logs between us and a peer; numbers are of channels."""
+
+    version: int | None
+    """Of the peer's announcement; None if it made none."""
+    is_known: bool
+    """Whether we request by that version."""
+    theirs: int
+    ours: int
+
+
+@dataclass(frozen=True, slots=True)
 class PeerInfo:
     """One peer we have met; `rtt_ns` and `clock_offset_ns` come from pings."""
 
@@ -261,6 +273,8 @@ class PeerInfo:
     stored_messages: int = 0
     stored_bytes: int = 0
     """Messages it wrote that are on our disk, as of a minute ago."""
+    logs: LogsInfo | None = None
+    """None while neither has announced any."""
 
 
 @dataclass(frozen=True, slots=True)

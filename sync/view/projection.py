@@ -13,6 +13,7 @@ from sync.group.group import Group
 from sync.group.records import Contradiction
 from sync.group.reference import AGREE, END, Reference
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.manager.announcing import Announcing
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -38,10 +39,12 @@ from sync.view.view import (
     Level,
     Line,
     LineChanged,
+    LogsInfo,
     MessageShown,
     MissingShown,
     Notice,
     OutgoingInfo,
+    PeerInfo,
     PreviewShown,
     RepairInfo,
     RequestInfo,
@@ -161,6 +164,15 @@ def event_of(
             return Notice(text, Level.ERROR)
         case _:
             return None
+
+
+def with_logs(announcing: Announcing, peer: PeerInfo) -> PeerInfo:
+    """Return a peer with what is announced of author logs between us."""
+    found = announcing.standing(peer.peer)
+    if found is None:
+        return peer
+    logs = LogsInfo(found.version, found.is_known, len(found.theirs), len(found.ours))
+    return replace(peer, logs=logs)
 
 
 def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:

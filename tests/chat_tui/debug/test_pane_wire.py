@@ -13,6 +13,7 @@ from sync.check.wire import encode_frame
 from sync.entries.entry import BODY_MAX
 from sync.errors import LocalError
 from sync.machine import SECOND, PeerId
+from sync.p2panda import messages as p2panda
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.wire import encode
 from sync.view.frame_tap import FRAME_BYTES_MAX, FRAMES_MAX, KEPT_BYTES_MAX, Tap
@@ -127,6 +128,24 @@ def test_the_other_kinds_have_names() -> None:
     assert kinds == ["SYNC", "EPH", "RANGES", "RANGES", "CHECK", "PUSH"]
     assert "repair_request 1" in decoded(of(sync)).words
     assert decoded(frame(pushed, FrameKind.TRANSFER)).subject == HELLO.entry.message_id[:6]
+
+
+def test_an_announcement_is_shown_with_its_version_and_schemas() -> None:
+    schemas = tuple(f"chat_{number:032x}" for number in range(20))
+
+    shown = decoded(frame(p2panda.encode(p2panda.Announce(2, 7, schemas)), FrameKind.ANNOUNCE))
+    other = decoded(frame(p2panda.encode(p2panda.Terminal(0)), FrameKind.ANNOUNCE))
+
+    assert (shown.kind, shown.words) == ("LOGS", "version 2 · 20 schema ids")
+    assert shown.tree[:5] == (
+        "Announce",
+        "├ version 2",
+        "├ timestamp 7",
+        "└ schemas 20",
+        f"  {schemas[0]}",
+    )
+    assert shown.tree[-1] == "  and 4 more"
+    assert other.words == "cannot be read: Terminal instead of Announce"
 
 
 def test_a_frame_of_which_only_the_beginning_is_kept_says_so() -> None:
