@@ -21,7 +21,9 @@ from storage.sqlite.looks import readable
 from storage.sqlite.payloads import entry_of, message_of
 from storage.sqlite.queries import (
     CLOCK,
+    COMPARED,
     COUNTER,
+    FORGET_COMPARED,
     FORKS,
     GAPS,
     HELD_BACK,
@@ -36,6 +38,7 @@ from storage.sqlite.queries import (
     OF_MESSAGE,
     REPLACED,
     SET_CLOCK,
+    SET_COMPARED,
     SET_COUNTER,
     SET_DELIVERY,
     SET_LOG,
@@ -62,6 +65,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCompared,
     SetCounter,
     SetDelivery,
     SetLog,
@@ -69,7 +73,8 @@ from sync.group.values import (
     Status,
     StoreMessage,
 )
-from sync.machine import ChannelId, MessageId, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.manager.histories import COMPARED_MAX
 from sync.runner.journal import EntriesPage, Loaded, Watcher
 from sync.structures.log_spans import LogSpan
 
@@ -203,6 +208,7 @@ def _commit(
     logs: dict[bytes, Row] = {}
     clocks: dict[bytes, Row] = {}
     counters: list[int] = []
+    compared: dict[tuple[bytes, bytes], Nanos] = {}
     discarded: list[Place] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
@@ -219,6 +225,8 @@ def _commit(
                 clocks[bytes.fromhex(channel)] = _clock_row(kept)
             case SetCounter(counter):
                 counters.append(counter)
+            case SetCompared(channel, peer, at_ns):
+                compared[bytes.fromhex(channel), bytes.fromhex(peer)] = at_ns
             case Discard(channel, damaged):
                 discarded.append(_key(channel, damaged))
             case _:
@@ -228,8 +236,8 @@ def _commit(
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
     execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
-    if counters:
-        db.execute(SET_COUNTER, (from_u64(counters[-1]),))
+    db.executemany(SET_COUNTER, [(from_u64(one),) for one in counters[-1:]])
+    _keep_compared(db, compared)
     altered = changes.settle(db, stored, list(statuses))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
@@ -246,6 +254,12 @@ def _clock_row(kept: ClockKept) -> Row:
 def _clock(channel: bytes, db: sqlite3.Connection) -> ClockKept:
     row = db.execute(CLOCK, (channel,)).fetchone()
     return ClockKept() if row is None else ClockKept(Answer(row[0]), *row[1:])
+
+
+def _keep_compared(db: sqlite3.Connection, compared: dict[tuple[bytes, bytes], Nanos]) -> None:
+    for (channel, peer), at_ns in compared.items():
+        db.execute(SET_COMPARED, (channel, peer, from_u64(at_ns)))
+        db.execute(FORGET_COMPARED, (channel, channel, COMPARED_MAX))
 
 
 def _counter(db: sqlite3.Connection) -> int:
@@ -426,6 +440,9 @@ def _restore(
         unsent=frozenset([message_id(stored) for (stored,) in db.execute(UNSENT, (channel,))]),
         clock=_clock(channel, db),
         counter=_counter(db),
+        compared=tuple(
+            [(peer_id(peer), to_u64(at_ns)) for peer, at_ns in db.execute(COMPARED, (channel,))]
+        ),
     )
 
 

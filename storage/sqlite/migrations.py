@@ -301,8 +301,18 @@ CREATE TABLE announced (
 ) STRICT;
 """
 
+COMPARED: Final = """
+-- When everything in a channel was last compared with a peer, and was equal then.
+CREATE TABLE compared (
+    channel BLOB NOT NULL,
+    peer    BLOB NOT NULL,                              -- public key
+    at_ns   INTEGER NOT NULL,                           -- u64
+    PRIMARY KEY (channel, peer)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED,
+    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

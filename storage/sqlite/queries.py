@@ -64,6 +64,15 @@ SET_COUNTER: Final = """
     INSERT INTO announced VALUES (1, ?) ON CONFLICT DO UPDATE SET counter = excluded.counter
 """
 COUNTER: Final = "SELECT counter FROM announced"
+SET_COMPARED: Final = """
+    INSERT INTO compared VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET at_ns = excluded.at_ns
+"""
+FORGET_COMPARED: Final = """
+    DELETE FROM compared WHERE channel = ? AND peer IN (
+        SELECT peer FROM compared WHERE channel = ? ORDER BY at_ns DESC LIMIT -1 OFFSET ?
+    )
+"""
+COMPARED: Final = "SELECT peer, at_ns FROM compared WHERE channel = ? ORDER BY peer"
 GAPS: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
     FROM delivered

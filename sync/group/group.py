@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sync.entries import ephemeral
-from sync.entries.entry import Header
+from sync.entries.entry import Entry, Header
 from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.history_loading import Loading
-from sync.group.ingest import content_of, outline_of
+from sync.group.ingest import content_of, message_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.sds_mapping import asked_of, mapped, restored_of
 from sync.group.typing_notices import Typists
@@ -275,6 +275,8 @@ class Group:
                     effects += self._on_proved(result)
                 case values.SessionEnded():
                     self._on_session_over(result)
+                    if result.converged and result.whole:
+                        effects.append(values.SetCompared(self.channel, result.peer, self._now))
                     effects.append(result)
                 case _:
                     effects.append(result)
@@ -300,15 +302,22 @@ class Group:
         return self._sds(sds.Forgo())
 
     def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
-        self.loading.came(accepted.sync_id.hash, self._now)
+        if accepted.sync_id is not None:
+            self.loading.came(accepted.sync_id.hash, self._now)
         try:
             message, stored = self._read_pushed(accepted.item)
         except RemoteError as error:
             return [values.Refused(accepted.peer, str(error))]
+        effects: list[values.Effect] = []
         if self._holds(message.message_id):
             self.copy = message
-            return []
-        return self._accept(message, stored, via=accepted.peer, bulk=True)
+        else:
+            effects = self._accept(message, stored, via=accepted.peer, bulk=True)
+        if accepted.sync_id is None:
+            aside = message.message_id not in self.sds.log.order
+            brought = session_values.Brought(accepted.session, _sync_id(stored), aside)
+            effects += self._sessions(brought)
+        return effects
 
     def _read_pushed(self, item: object) -> tuple[Message, values.StoredMessage]:
         """Check a message that a session brought, in the form of its protocol.
@@ -319,6 +328,9 @@ class Group:
         match item:
             case Transferred(waku, topic):
                 return self._gate.read_transfer(waku, topic)
+            case Entry():
+                message = message_of(item)
+                return message, self._gate.check(message)
             case _:
                 raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
 

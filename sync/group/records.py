@@ -85,6 +85,18 @@ class SetCounter:
 
 
 @dataclass(frozen=True, slots=True)
+class SetCompared:
+    """Record: everything in this channel was compared with `peer` at `at_ns`, and is equal now.
+
+    Of over 1,024 peers (`sync.manager.histories`) the one of longest ago is forgotten.
+    """
+
+    channel: ChannelId
+    peer: PeerId
+    at_ns: Nanos
+
+
+@dataclass(frozen=True, slots=True)
 class Discard:
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
@@ -96,7 +108,7 @@ class Discard:
 
 
 Record: TypeAlias = (
-    StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | SetCounter | Discard
+    StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | SetCounter | SetCompared | Discard
 )
 
 
@@ -213,3 +225,5 @@ class ChannelState:
     """Answer about our clock."""
     counter: int = 0
     """Counter of our last announcement in any channel (`SetCounter`)."""
+    compared: tuple[tuple[PeerId, Nanos], ...] = ()
+    """Peers with whom everything was compared, and when (`SetCompared`)."""

@@ -14,6 +14,7 @@ from sync.group.records import (
     OwnState,
     Record,
     SetClock,
+    SetCompared,
     SetCounter,
     SetDelivery,
     SetLog,
@@ -29,7 +30,10 @@ from sync.sessions.values import (
     CloseSession,
     CloseTransfer,
     Continue,
+    EntriesLoaded,
     LiveBegan,
+    LoadedEntry,
+    LoadEntries,
     LogsAnnounced,
     Mode,
     OpenSession,
@@ -63,7 +67,10 @@ __all__ = [  # what is only passed on
     "CloseTransfer",
     "Continue",
     "Discard",
+    "EntriesLoaded",
     "LiveBegan",
+    "LoadEntries",
+    "LoadedEntry",
     "LogsAnnounced",
     "MemberClock",
     "Mode",
@@ -87,6 +94,7 @@ __all__ = [  # what is only passed on
     "SessionOpened",
     "SessionPayload",
     "SetClock",
+    "SetCompared",
     "SetCounter",
     "SetDelivery",
     "SetLog",
@@ -225,6 +233,7 @@ Input: TypeAlias = (
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | EntriesLoaded
     | Continue
     | SessionClosed
     | Transferred
@@ -433,6 +442,7 @@ Effect: TypeAlias = (
     | OpenSession
     | Continue
     | SendPayload
+    | LoadEntries
     | CloseSession
     | Push
     | CloseTransfer

@@ -2,8 +2,13 @@
 
 from typing import Final
 
+from sync.p2panda.session import Mode, Replication
 from sync.sessions.protocol import Protocols
 from sync.waku.session import WAKU_SYNC
 
-PROTOCOLS: Final = Protocols((WAKU_SYNC,))
+LOG_HEIGHT: Final = Replication(Mode.LOG_HEIGHT, pushes=WAKU_SYNC)
+SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
+"""p2panda replication, with peers that announce their author logs."""
+
+PROTOCOLS: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
 """All there are, the usual one first."""

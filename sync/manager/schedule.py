@@ -4,6 +4,10 @@ One table of sessions for all channels, of those that end: live ones are in none
 There are five reasons: a new link, messages that others named and we lack, a session of a peer that
 was cut short, a person who asks, and every five minutes one peer at random. Every start says why.
 
+Sessions over whole author logs come where the peer offers its logs: behind the first one of a link,
+which then takes the last hour alone, with a peer that everything was not compared with for a day;
+after two that came to nothing; and once `PUSHED_MANY` messages have come, which it acknowledges.
+
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
 may have reached a peer later; else the last hour (Waku Sync, "Sync Interval"). A peer that
@@ -18,12 +22,14 @@ from typing import assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from sync.manager.choice import Choice, choose
+from sync.manager.histories import Histories
 from sync.manager.presences import Presences
 from sync.manager.registry import PROTOCOLS
 from sync.manager.searching import Search
 from sync.manager.values import (
     Announced,
     Asked,
+    Compared,
     Ended,
     Input,
     Joined,
@@ -69,12 +75,20 @@ OF_HOST_MAX = SESSIONS_MAX - 1
 MOVED_MAX = 3
 """Tries that follow each other at once because what was compared changed meanwhile."""
 
+CUT_TWICE = 2
+"""Sessions in a row that came to nothing, after which the other kind is tried."""
+
+PUSHED_MANY = 256
+"""Messages that come by one session, after which it is compared by author logs what came: that
+acknowledges them at once."""
+
 NEW_LINK = "new link"
 MISSING = "messages are missing"
 ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
 CUT_SHORT = "a session that the peer began was cut short"
+MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
 @dataclass(slots=True)
@@ -91,6 +105,10 @@ class Wish:
     """The only one that is wanted; empty for any."""
     moved: int = 0
     """Number of times in a row that the compared sets changed meanwhile."""
+    by_logs: bool = False
+    """Whether whole author logs are to be compared, where the peer offers them."""
+    then: str = ""
+    """Why a session over whole author logs follows this one; empty if none does."""
 
 
 @dataclass(slots=True)
@@ -112,6 +130,9 @@ class Manager:
         self._linked: dict[tuple[ChannelId, PeerId], str] = {}
         """With the address each speaks from."""
         self._presences = Presences(protocols)
+        self._histories = Histories()
+        self._begun: Counter[PeerId] = Counter()
+        """Sessions over author logs that we began, since the peer has a link."""
         self._running: dict[SessionKey, Wish] = {}
         self._wishes: dict[SessionKey, Wish] = {}
         self._regular: dict[ChannelId, Regular] = {}
@@ -133,6 +154,8 @@ class Manager:
                     self._presences.told(channel, peer, spoken, now)
             case LogsOffered(peer, channels):
                 self._presences.offered(peer, channels)
+            case Compared(channel, compared):
+                self._histories.restore(channel, compared)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer, protocol):
@@ -143,7 +166,8 @@ class Manager:
             case Sought(channel, peers, why, once):
                 for peer in peers:
                     self._wishes.pop(SessionKey(channel, peer), None)
-                    self._wish(channel, peer, Wish(now, why, once=once))
+                    whole = not once and bool(self._histories.whole_needed(channel, peer, now))
+                    self._wish(channel, peer, Wish(now, why, once=once, by_logs=whole))
             case Rebuilt(channel):
                 for key in [key for key in self._running if key.channel == channel]:
                     failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
@@ -213,6 +237,7 @@ class Manager:
         channel, peer = event.channel, event.peer
         again = (channel, peer) in self._linked
         self._linked[channel, peer] = event.host
+        self._histories.count_logs(channel, event.logs)
         if channel not in self._regular:
             self._regular[channel] = Regular(now + self._period())
         if not again:
@@ -225,6 +250,8 @@ class Manager:
         """Forget whoever has no link: as many are remembered as there are links."""
         self._linked.pop((channel, peer), None)
         self._presences.left(channel, peer)
+        if not any(one == peer for _, one in self._linked):
+            self._begun.pop(peer, None)
         for table in (self._wishes, self._running):
             for key in [key for key in table if key[:2] == (channel, peer)]:
                 del table[key]
@@ -300,6 +327,7 @@ class Manager:
         if event.mode is Mode.LIVE:
             return  # it had none of the places
         channel, peer, outcome = event.channel, event.peer, event.outcome
+        self._histories.count_logs(channel, event.logs)
         key = SessionKey(channel, peer, event.plane)
         ended = self._running.pop(key, None)
         converged = outcome is Outcome.CONVERGED
@@ -307,6 +335,7 @@ class Manager:
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
             self._wishes.pop(key, None)
+            self._on_converged(event, ended, now)
         elif outcome is Outcome.BENIGN:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
         elif outcome is Outcome.MOVED and ended is not None and ended.moved < MOVED_MAX:
@@ -315,7 +344,7 @@ class Manager:
             self._wish(
                 channel,
                 peer,
-                Wish(at, ended.why, failures, ended.span, protocol=ended.protocol),
+                replace(ended, at=at, failures=failures, moved=0),
             )
         elif ended is None:  # it may be over for the peer, which then does not try again
             self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
@@ -329,6 +358,27 @@ class Manager:
             search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too, or had its turn
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)
+
+    def _on_converged(self, event: Ended, ended: Wish | None, now: Nanos) -> None:
+        """Compare by author logs what a session did not, or what it brought."""
+        channel, peer = event.channel, event.peer
+        if event.whole:
+            self._histories.compared(channel, peer, now)
+        if ended is not None and ended.then:
+            self._wish(channel, peer, Wish(now, ended.then, by_logs=True))
+        elif self._owes_ticks(event, ended):
+            self._wish(channel, peer, Wish(now, MANY_CAME, by_logs=True))
+
+    def _owes_ticks(self, event: Ended, ended: Wish | None) -> bool:
+        """Return whether a peer pushed so much that it waits for acknowledgements of it."""
+        protocol = self._protocols.named(event.protocol)
+        return (
+            event.got >= PUSHED_MANY
+            and protocol is not None
+            and protocol.usual
+            and not (ended is not None and ended.once)
+            and self._presences.offers(event.channel, event.peer)
+        )
 
     def _begins_at(self, key: SessionKey, wish: Wish) -> Nanos:
         return self._presences.begins_at(key.channel, key.peer, wish.at)
@@ -356,6 +406,7 @@ class Manager:
             key = min(due, key=lambda key: self._rank(key, held))
             due.remove(key)
             wish = self._wishes.pop(key)
+            self._narrow(key, wish, now)
             choice = self._choose(key, wish)
             if choice is None:
                 continue  # the peer does not speak what is wanted
@@ -364,20 +415,43 @@ class Manager:
             starts.append(
                 Start(
                     key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why,
-                    choice.cost,
+                    choice.cost, self._count(key.peer, choice), bool(wish.then),
                 )
             )  # fmt: skip
         return starts
 
+    def _narrow(self, key: SessionKey, wish: Wish, now: Nanos) -> None:
+        """Have the first session of a link take the last hour alone, if all else comes by logs."""
+        if wish.why != NEW_LINK or wish.then or not self._presences.offers(*key[:2]):
+            return
+        wish.then = self._histories.whole_needed(key.channel, key.peer, now)
+        if wish.then:
+            wish.span = SPAN
+
+    def _count(self, peer: PeerId, choice: Choice) -> int:
+        """Return how many sessions over author logs we began with a peer, and count this one."""
+        protocol = self._protocols.named(choice.protocol)
+        if protocol is None or not protocol.family:
+            return 0
+        self._begun[peer] += 1
+        return self._begun[peer] - 1
+
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
         channel, peer = key.channel, key.peer
+        offered = self._presences.offers(channel, peer)
+        asked = self._protocols.named(wish.protocol) if wish.protocol else None
+        wanted = not asked.usual if asked is not None else wish.by_logs
+        cut = wish.failures // CUT_TWICE % 2 == 1 and asked is None
         situation = Situation(
             wish.why,
             wish.span,
             self._presences.speaks(channel, peer),
             key.plane,
             wish.failures,
-            self._presences.offers(channel, peer),
+            by_logs=(wanted != cut) and offered and wish.span is None,
+            logs=self._histories.logs(channel),
+            offered=offered,
+            named=asked is not None,
         )
         return choose(self._protocols, situation, wish.protocol)
 

@@ -15,6 +15,8 @@ class Joined:
     peer: PeerId
     accepts: bool = True
     host: str = ""
+    logs: int = 0
+    """Author logs that we hold there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,14 @@ class LogsOffered:
 
     peer: PeerId
     channels: frozenset[ChannelId]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """At the start: everything in `channel` was compared with these peers, and when."""
+
+    channel: ChannelId
+    peers: tuple[tuple[PeerId, Nanos], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,11 @@ class Ended:
     got: int = 0
     plane: Plane = Plane.LOG
     mode: Mode = Mode.CATCHING_UP
+    protocol: str = ""
+    whole: bool = False
+    """Whether everything was compared."""
+    logs: int = 0
+    """Author logs that we hold there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +109,17 @@ class Rebuilt:
 
 
 Input: TypeAlias = (
-    Joined | Left | Announced | LogsOffered | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
+    Joined
+    | Left
+    | Announced
+    | LogsOffered
+    | Compared
+    | LackingNow
+    | Asked
+    | Ended
+    | Sought
+    | Rebuilt
+    | Tick
 )
 
 
@@ -112,3 +137,7 @@ class Start:
     """Why that protocol."""
     cost: int = field(default=0, compare=False)
     """Bytes that it is expected to take."""
+    count: int = 0
+    """Sessions over author logs that we began with this peer before, since it has a link."""
+    to_now: bool = False
+    """See `StartSession`."""

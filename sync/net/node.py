@@ -43,7 +43,7 @@ from sync.net.outlet import Outlet
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
-from sync.runner.journal import Journal, Loaded, Retriever
+from sync.runner.journal import Journal, Loaded, Retriever, loaded_entries
 from sync.runner.logbook import Logbook
 from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
@@ -94,7 +94,9 @@ class Node:
         self._trace = trace
         self._secrets: dict[ChannelId, bytes] = {}
         seed = system.draw(SEED_SIZE)
-        trace(self.clock.now(), "runner", Began(identity.peer_id, seed, options.retention), ())
+        spoken = tuple(sorted(protocols.names))
+        began = Began(identity.peer_id, seed, options.retention, spoken)
+        trace(self.clock.now(), "runner", began, ())
         rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
         author = Author(
             identity.peer_id,
@@ -534,6 +536,19 @@ class Node:
         """See `sync.net.links.session_streams.Host`."""
         group = self._runner.groups.get(channel)
         return group is not None and group.sessions.receives_from(peer, self.clock.now())
+
+    async def load_entries(
+        self, channel: ChannelId, wanted: values.LoadEntries
+    ) -> values.EntriesLoaded:
+        """Return a page of entries, in the order in which they are sent."""
+        if wanted.ids:
+            hashes = [one.hash for one in wanted.ids]
+            found = await self._journal.load_by_hash(channel, hashes)
+            return values.EntriesLoaded(wanted.session, loaded_entries(found))
+        page, more = await self._journal.entries_page(
+            channel, wanted.spans, wanted.after, values.PAGE
+        )
+        return values.EntriesLoaded(wanted.session, loaded_entries(page), more)
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return stored messages by their Waku hashes."""

@@ -109,6 +109,8 @@ class Outlet:
             case values.SendPayload(session, payload):
                 self.tapped(channel, self.streams.peer_of(session), FrameKind.SESSION, payload)
                 self.streams.send(session, payload)
+            case values.LoadEntries():
+                self.streams.load(channel, effect)
             case values.CloseSession(session):
                 self.streams.close(session)
             case values.Push():

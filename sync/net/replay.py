@@ -220,7 +220,9 @@ class Replay:
 
     def __init__(self, protocols: Protocols = PROTOCOLS) -> None:
         self.me = PeerId("")
+        self._known = protocols
         self._protocols = protocols
+        """Those that the recorded run spoke."""
         self.groups: dict[ChannelId, Group] = {}
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self.profiles: dict[ChannelId, str] = {}
@@ -255,6 +257,7 @@ class Replay:
     def _begin(self, began: Began) -> None:
         """A run begins: everything is anew, as after a start."""
         self.me = began.participant
+        self._protocols = self._known.among(began.protocols)
         self.groups.clear()
         self._drawn.clear()
         self._rng = random.Random(began.seed)  # noqa: S311

@@ -34,6 +34,8 @@ class Began:
     seed: bytes
     retention: Nanos | None = None
     """Age beyond which nothing is taken from others; None: everything is."""
+    protocols: tuple[str, ...] = ()
+    """Names of those spoken beside the usual one."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

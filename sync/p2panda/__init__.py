@@ -1,6 +1,7 @@
 """p2panda replication.
 
-Where each section of the specification lives; what needs sockets, disk or a group is not here yet.
+Where each section of the specification lives. Announcements are sent (`sync.manager.announcing`);
+sessions are run by `sync.sessions` and begun by nobody yet; there is no live mode.
 
 | section | here |
 |---|---|
@@ -14,6 +15,9 @@ Where each section of the specification lives; what needs sockets, disk or a gro
 | 2.2 what to do with a Payload | `set_reconciliation.Reconciliation._on_height` |
 | logs that were never mentioned | `set_reconciliation.Reconciliation._end` |
 | Log Height Mode | `log_heights.compare` |
+| 2 lifetime of a session, SyncDone | `session.Exchange` and its `State` |
+| Entry, its header and its operation | `entries.entry_message`, `entries.open_entry` |
+| in which order entries are sent | `sending.Sending` |
 
 How we read what it leaves open:
 
@@ -28,11 +32,16 @@ How we read what it leaves open:
 - A codec carries requests of several channels, unknown modes, other versions, and entries without
   operation; the machines and sessions say no to them.
 
+- A stream carries one session of one channel. Who is asked for what it did not announce closes it.
+- Entries leave in the order (lamport, id) over all logs, of what is known to be lacking by then.
+
 Where we differ:
 
 - A bound is a place: its key may be cut to what tells neighbours apart (0 to 32 bytes, then log and
   height are 0). Whole keys are understood. It halves the bytes.
 - Heights of a range are answered by all of ours there, also by equal ones: otherwise a log that is
   equal on both sides could not be told from one that is not there, and would be sent whole.
+- After SyncDone of both, the check of all sessions (`sync.check`) proves what both hold; what it
+  finds above holes and of forks is pushed by id, as Waku Sync pushes.
 - A range without anything of ours is answered by Done, also if heights of it just came.
 """

@@ -1,6 +1,6 @@
 """The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -8,7 +8,9 @@ from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
+from sync.sessions.values import LoadedEntry
 from sync.structures.log_spans import LogSpan
+from sync.structures.ordered_set import SyncId
 
 PAGE_BYTES: Final = 1024 * 1024
 """Bytes of the messages of a page of entries, unless the first one alone has more."""
@@ -93,6 +95,15 @@ class Journal(Protocol):
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""
+
+
+def loaded_entries(found: Iterable[Loaded]) -> tuple[LoadedEntry, ...]:
+    """Return stored messages as a session sends them: its order is that of (lamport, id)."""
+    page = [
+        LoadedEntry(one.entry, SyncId(one.entry.header.created_ns, one.waku_hash)) for one in found
+    ]
+    page.sort(key=lambda one: (one.entry.header.lamport, one.entry.message_id))
+    return tuple(page)
 
 
 class Retriever(Protocol):

@@ -181,6 +181,8 @@ class Runner:
             self._author, channel, parameters, self._rng, self._claims, self.protocols
         )
         self._announce(announcing.Added(channel, state.counter), self._now)
+        if state.compared:
+            self._manage(managing.Compared(channel, state.compared), self._now)
         own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
         first = [*own, *clocks, values.Restored(state)]
         self.inputs.add_first(channel, first)
@@ -326,6 +328,9 @@ class Runner:
         if group is None:
             return  # left since
         self._due_known = False
+        if type(event) is values.SessionOffered:
+            announced = self.announcing.announced_to(event.peer, channel)
+            event = replace(event, announced=announced)
         try:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
@@ -361,7 +366,8 @@ class Runner:
         channel, event = addressed
         match event:
             case values.PeerJoined(peer, accepts, host):
-                self._tell_of_link(managing.Joined(channel, peer, accepts, host), now)
+                logs = len(self.groups[channel].logs)
+                self._tell_of_link(managing.Joined(channel, peer, accepts, host, logs), now)
             case values.PeerGone(peer):
                 self._tell_of_link(managing.Left(channel, peer), now)
             case values.PeerAnnounced(peer, protocols):
@@ -396,13 +402,24 @@ class Runner:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
-                ended = managing.Ended(
-                    channel, effect.peer, effect.outcome, effect.got, effect.plane, effect.mode
-                )
-                self._manage(ended, now)
+                self._on_session_over(channel, effect, now)
             elif isinstance(effect, values.Sought):
                 sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
                 self._manage(sought, now)
+
+    def _on_session_over(self, channel: ChannelId, ended: values.SessionEnded, now: Nanos) -> None:
+        told = managing.Ended(
+            channel,
+            ended.peer,
+            ended.outcome,
+            ended.got,
+            ended.plane,
+            ended.mode,
+            ended.protocol,
+            ended.whole,
+            len(self.groups[channel].logs),
+        )
+        self._manage(told, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
         self._due_known = False
@@ -415,7 +432,13 @@ class Runner:
                     start.channel, start.peer, start.protocol, start.why, start.cost
                 )
             session = values.StartSession(
-                self.new_session(), start.peer, start.why, start.span, start.protocol
+                self.new_session(),
+                start.peer,
+                start.why,
+                start.span,
+                start.protocol,
+                start.count,
+                start.to_now,
             )
             self.inputs.add_own(start.channel, session)
 

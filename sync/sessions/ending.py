@@ -28,6 +28,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
     session.found, session.pushed, session.lacked = [], [], set()
+    session.brought.clear()
     session.early_frame = None
     return SessionEnded(
         session=session.number,
@@ -42,6 +43,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         got=session.got,
         plane=session.key.plane,
         mode=session.key.mode,
+        whole=session.proved_whole,
     )
 
 

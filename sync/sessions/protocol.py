@@ -7,14 +7,16 @@ The table does what all protocols need: it opens and closes streams, freezes wha
 differences pushed and wanted, checks the result, ends what takes too long, and tells of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.entries.entry import Entry
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.cards import Round
-from sync.sessions.values import Outcome, Plane
+from sync.sessions.values import LoadedEntry, Outcome, Plane
 from sync.structures.differences import Differences, Role
+from sync.structures.log_spans import LogHeight, LogSpan
 from sync.structures.ordered_set import Bounds, OrderedSet, SyncId
 from sync.structures.set_digest import Held
 
@@ -35,7 +37,10 @@ class Situation:
         spoken: protocols that the peer has announced.
         plane: what is compared.
         failures: sessions for this reason that came to nothing, one after the other.
+        by_logs: whether whole author logs are to be compared and brought, in causal order.
+        logs: how many logs are held.
         offered: whether the peer has announced its author logs of the channel.
+        named: whether a person asks for one protocol.
     """
 
     why: str
@@ -43,7 +48,10 @@ class Situation:
     spoken: frozenset[str] = frozenset()
     plane: Plane = Plane.LOG
     failures: int = 0
+    by_logs: bool = False
+    logs: int = 0
     offered: bool = False
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,9 @@ class Opening:
         at: when its stream was open.
         room: returns how many ids more may be found before there is no memory for them.
         payloads_max: payloads of one answer that the peer takes.
+        heights: returns the heights of the logs that `local` has, ascending.
+        count: sessions that its initiator began with its peer before, since they are linked.
+        announced: whether the peer was told that it may ask for the channel.
     """
 
     role: Role
@@ -82,6 +93,9 @@ class Opening:
     at: Nanos
     room: Callable[[], int]
     payloads_max: int = 1
+    heights: Callable[[], tuple[LogHeight, ...]] = tuple
+    count: int = 0
+    announced: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,43 @@ class GoOn:
 
 
 @dataclass(frozen=True, slots=True)
+class Speaks:
+    """Effect: who answers has learnt by which of the stream's protocols, `name`, it is asked."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owes:
+    """Effect: so many messages are lacking here, by the peer's word, and so many there.
+
+    Attributes:
+        need: what the peer owes, of `logs` logs by `authors`, public keys.
+        have: what we owe.
+    """
+
+    need: int
+    have: int
+    logs: int
+    authors: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Effect: load a page of these spans, behind the place `after`, and call `Exchange.loaded`."""
+
+    spans: tuple[LogSpan, ...]
+    after: tuple[int, MessageId] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brings:
+    """Effect: the peer sent an entry on the session's own stream; the group checks it."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Effect, the last one: both have compared what they hold, with this `result`.
 
@@ -127,7 +178,7 @@ class Finished:
     live: bool = False
 
 
-Effect: TypeAlias = Send | Narrow | GoOn | Differences | Finished
+Effect: TypeAlias = Send | Narrow | GoOn | Differences | Speaks | Owes | Load | Brings | Finished
 
 
 class Exchange(Protocol):
@@ -152,6 +203,9 @@ class Exchange(Protocol):
 
     def go_on(self, now: Nanos) -> Sequence[Effect]:
         """Do the next part of what `GoOn` said is left."""
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
+        """Take the page that `Load` asked for; without `more`, nothing is left of its spans."""
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """The clock reached `deadline`: finish, or set a later one; else the session is ended."""
@@ -246,6 +300,10 @@ class Protocols:
     def of_transfer(self, stream: str) -> SyncProtocol | None:
         """Return the protocol that pushes messages on streams with this id."""
         return next((one for one in self.spoken if stream and one.transfer == stream), None)
+
+    def among(self, names: Collection[str]) -> "Protocols":
+        """Return those with one of these names, and those that everybody speaks."""
+        return Protocols(tuple([one for one in self.spoken if one.usual or one.name in names]))
 
     @property
     def names(self) -> frozenset[str]:

@@ -8,12 +8,14 @@ from sync.check import check
 from sync.check.wire import decode_frame
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, earlier
+from sync.sessions.brought import Brought
 from sync.sessions.cards import Round
 from sync.sessions.claims import CLAIM_BYTES
 from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
 from sync.sessions.receiving import Transfer
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
 from sync.structures.differences import Role
+from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import (
     EVERYTHING,
     ZERO_HASH,
@@ -30,6 +32,10 @@ OFFERED = "the peer began it"
 SESSION_WITHIN: Nanos = 5 * MINUTE
 """Time a session may take in all, whoever began it: a peer that gives us a little at a time
 must not keep a place for ever. What came until then stays, and the next session goes on."""
+
+SPAN_OFFSET: Nanos = 20 * SECOND
+"""A window of the last hour begins and ends so much earlier: what is younger is just being
+broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 
 STALLED_AFTER: Nanos = 5 * SECOND
 """Silence after which what a session should bring is asked elsewhere, and held up for nothing."""
@@ -85,6 +91,9 @@ class Session:
     until: SyncId = EVERYTHING.upper
     """Time above which nothing is compared."""
 
+    to_now: bool = False
+    """Whether it is of what is young alone, up to now."""
+
     moved_at: Nanos = 0
     """When it last found out or brought something."""
 
@@ -109,6 +118,15 @@ class Session:
 
     found: list[Columns] = field(default_factory=list)
     """Ids that each step of the exchange found that we lack: the check counts them as ours."""
+
+    brought: Brought = field(default_factory=Brought)
+    """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
+
+    begun: int = 0
+    """Sessions that its initiator, if it is us, began with the peer before."""
+
+    announced: bool = True
+    """Whether the peer was told that it may ask for whole logs of the channel."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""
@@ -183,6 +201,14 @@ class Session:
         return self.since <= self.retained_from and self.until == EVERYTHING.upper
 
     @property
+    def proved_whole(self) -> bool:
+        """True if the check found everything equal, as far as either side takes messages."""
+        checked = self.checked
+        if checked is None or checked.result is not check.Result.EQUAL:
+            return False
+        return checked.floor <= self.retained_from and self.until == EVERYTHING.upper
+
+    @property
     def window(self) -> Bounds:
         """Bounds of the range that is compared."""
         return Bounds(SyncId(self.since, ZERO_HASH), self.until)
@@ -197,8 +223,14 @@ class Session:
         self.local, self.held = local, held
         self.naive = ROW_BYTES * local.count(*self.window)
 
-    def begin_exchange(self, payloads_max: int, now: Nanos, room: Callable[[], int]) -> Exchange:
-        """Begin to compare what is frozen, over a stream that is open."""
+    def begin_exchange(
+        self,
+        payloads_max: int,
+        now: Nanos,
+        room: Callable[[], int],
+        heights: Callable[[], tuple[LogHeight, ...]],
+    ) -> Exchange:
+        """Begin to compare what is frozen, over a stream that is open; see `Opening`."""
         assert self.local is not None
         assert self.held is not None
         opening = Opening(
@@ -211,9 +243,20 @@ class Session:
             now,
             room,
             payloads_max,
+            heights,
+            self.begun,
+            self.announced,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
+
+    def look_back(self, span: Nanos, reference: Nanos, *, to_now: bool) -> None:
+        """Compare only what is younger than `span`, by the reference clock."""
+        until = reference - SPAN_OFFSET
+        self.since = max(self.since, until - span)
+        self.to_now = to_now
+        if not to_now:
+            self.until = SyncId(max(until, self.since + 1), ZERO_HASH)
 
     def narrow(self, until: SyncId) -> None:
         """Compare only what is older than `until`, as both sides do."""
@@ -226,7 +269,7 @@ class Session:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
-        found = joined(self.found)
+        found = joined([*self.found, self.brought.columns()])
         held = self.held.with_found(self.local.together(found), found.timestamps)
         self.checking = check.Check(self.role, held, self.since, salt, now, room)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
@@ -265,8 +308,9 @@ class Session:
         assert self.checked is not None
         assert self.local is not None
         local, lacked, floor = self.local, self.lacked, self.checked.floor
-        whole = floor <= self.retained_from and self.until == EVERYTHING.upper
-        return Proved(self.peer, floor, whole, lambda one: one in local and one not in lacked)
+        return Proved(
+            self.peer, floor, self.proved_whole, lambda one: one in local and one not in lacked
+        )
 
     # --- Limits --------------------------------------------------------------------------------
 
@@ -303,7 +347,7 @@ class Session:
     def claimed(self) -> int:
         """Bytes that it takes for what the peer claims to hold, or to lack."""
         ids = self.transfer.ids + len(self.lacked)
-        return CLAIM_BYTES * ids + self.transfer.waiting_bytes
+        return CLAIM_BYTES * ids + self.transfer.waiting_bytes + self.brought.size
 
     @property
     def converged(self) -> bool:

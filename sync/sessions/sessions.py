@@ -20,23 +20,40 @@ from sync.check.message import CHECK
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
 from sync.sessions import ending
+from sync.sessions.brought import LOOKED_AFTER
 from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
 from sync.sessions.fetching import Fetching
 from sync.sessions.holdings import Holdings
+from sync.sessions.protocol import (
+    Brings,
+    Exchange,
+    Finished,
+    GoOn,
+    Load,
+    Narrow,
+    Owes,
+    Protocols,
+    Send,
+    Speaks,
+    SyncProtocol,
+)
 from sync.sessions.protocol import Effect as Step
-from sync.sessions.protocol import Exchange, Finished, GoOn, Narrow, Protocols, Send, SyncProtocol
 from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.sessions.table import Table
 from sync.sessions.values import (
     SHARE,
+    Accepted,
+    Brought,
     CloseSession,
     CloseTransfer,
     Continue,
     Effect,
+    EntriesLoaded,
     Here,
     Input,
     LiveBegan,
+    LoadEntries,
     LogsAnnounced,
     Mode,
     OpenSession,
@@ -63,13 +80,10 @@ from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
-SPAN_OFFSET: Nanos = 20 * SECOND
-"""A window of the last hour begins and ends so much earlier: what is younger is just being
-broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
-
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
 STUCK: Final = "interrupted: its protocol let its time limit pass"
+UNANSWERED: Final = "closed unanswered"
 BUSY: Final = "put off: another session brings what is missing"
 
 
@@ -110,6 +124,10 @@ class Sessions:
                 return [*self._on_payload(number, payload, now), *self._make_room(now)]
             case Continue(number):
                 return [*self._on_continue(number, now), *self._make_room(now)]
+            case EntriesLoaded():
+                return self._on_loaded(event, now)
+            case Brought(number, sync_id):
+                return self._on_brought(number, sync_id, now)
             case SessionClosed(number, reason):
                 return self._on_closed(number, reason, now)
             case Transferred(peer, payload):
@@ -191,10 +209,9 @@ class Sessions:
         assert protocol is not None, "only registered protocols are chosen"
         peer, shares = start.peer, self._fetching.shares
         session = self._session(start.session, peer, protocol, start.why, now, offset)
+        session.begun = start.count
         if start.span is not None:
-            until = now + offset - SPAN_OFFSET
-            session.since = max(session.since, until - start.span)
-            session.until = SyncId(max(until, session.since + 1), ZERO_HASH)
+            session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
             return [self._close(session, "put off: another session with this peer runs", now)]
         if start.why == SHARE:
@@ -226,11 +243,12 @@ class Sessions:
             return [CloseSession(number)]
         effects: list[Effect] = []
         session = self._session(number, peer, protocol, OFFERED, now, offset)
+        session.announced = offered.announced
         running = self.running.get(session.key)
         if running is not None:
             if running.initiated and self._terms.me < peer:
                 return [CloseSession(number)]
-            effects += self._end(running, "put off: the peer began one too", now)
+            effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session
         self._begin(session, offered.payloads_max, now)
         return effects
@@ -255,7 +273,8 @@ class Sessions:
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
-        return session.begin_exchange(payloads_max, now, partial(self._room, session))
+        room = partial(self._room, session)
+        return session.begin_exchange(payloads_max, now, room, self._holdings.heights)
 
     def _session(
         self,
@@ -292,6 +311,27 @@ class Sessions:
         session.count(len(payload), sent=False)
         return self._carry_out(session, steps, now)
 
+    def _on_loaded(self, loaded: EntriesLoaded, now: Nanos) -> list[Effect]:
+        """Send a page that the peer lacks, unless the session ended meanwhile."""
+        session = self._table.numbered(loaded.session)
+        if session is None or session.exchange is None:
+            return []
+        session.lacked.update([one.sync_id for one in loaded.page])
+        steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
+        return self._carry_out(session, steps, now)
+
+    def _on_brought(self, number: SessionId, sync_id: SyncId, now: Nanos) -> list[Effect]:
+        """An entry of the session's own stream is here, or was before: the check counts it."""
+        session = self._table.numbered(number)
+        if session is not None:
+            session.got += 1
+            session.need = max(session.need, session.got)  # a peer need not say how much it owes
+            session.moved_at = now
+            session.brought.add(sync_id)
+            if len(session.brought) % LOOKED_AFTER == 0:
+                return self._make_room(now)
+        return []
+
     def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:
         """Go on answering what came, unless the session ended meanwhile."""
         session = self._table.numbered(number)
@@ -304,7 +344,7 @@ class Sessions:
         if (
             session.payloads
             and session.fetches
-            and session.whole
+            and (session.whole or session.to_now)
             and _differs(steps)
             and not self._fetching.shares.admits(session, now)
         ):
@@ -323,6 +363,15 @@ class Sessions:
                 case Differences(need, have):
                     session.found.append(columns_of(need))
                     effects += self._fetching.differ(session, need, have, now)
+                case Speaks(name):
+                    session.protocol = self._protocols.named(name) or session.protocol
+                case Owes(need, have):
+                    session.need += need
+                    session.have += have
+                case Load(spans, after):
+                    effects.append(LoadEntries(session.number, spans, after))
+                case Brings(entry):
+                    effects.append(Accepted(session.peer, None, entry, session.number))
                 case Finished():
                     effects += self._on_finished(session, step, now)
                 case _:
@@ -378,6 +427,9 @@ class Sessions:
         session = self._table.numbered(number)
         if session is None or session.settled:
             return []
+        unanswered = session.initiated and not session.protocol.usual and not session.bytes_in
+        if unanswered and not reason:  # it is not to be had by this protocol now
+            return self._end(session, UNANSWERED, now, benign=True)
         reason = reason or "the peer closed the stream"
         if number == session.check_stream:
             session.check_stream = session.early_frame = None
@@ -483,5 +535,8 @@ class Sessions:
 def _differs(steps: Sequence[Step]) -> bool:
     """Return whether the answer to a payload says that the two sets differ."""
     return any(
-        isinstance(step, Differences) or (isinstance(step, Send) and step.differs) for step in steps
+        isinstance(step, Differences)
+        or (isinstance(step, Send) and step.differs)
+        or (isinstance(step, Owes) and step.need > 0)
+        for step in steps
     )

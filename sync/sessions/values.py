@@ -113,6 +113,10 @@ class StartSession:
     why: str
     span: Nanos | None = None
     protocol: str = ""
+    count: int = 0
+    """Sessions that we began with this peer before, since it has a link."""
+    to_now: bool = False
+    """Whether a window of `span` ends now: else a little before, as the rest is just broadcast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,8 @@ class SessionOffered:
     """Payloads that one answer to the peer may have (`sync.waku.turn`)."""
     shared: int = 0
     """Number that both ends derive from the stream, for their logs; 0 for none."""
+    announced: bool = True
+    """Whether the peer was told that it may ask for whole logs of the channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,18 @@ class Here:
     """A message is here now, whichever way it came."""
 
     sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """An entry that a session brought on its own stream was checked, and is known here.
+
+    `aside`: it is kept apart (parked), or was dropped for lack of room: nobody else is told of it.
+    """
+
+    session: SessionId
+    sync_id: SyncId
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +323,8 @@ class SessionEnded:
     got: int
     plane: Plane = Plane.LOG
     mode: Mode = Mode.CATCHING_UP
+    whole: bool = False
+    """Whether everything was compared that we take from others."""
 
     @property
     def converged(self) -> bool:
@@ -322,11 +342,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A pushed message that a session wants, as its protocol read it; the group checks it."""
+    """A message that a session wants, as its protocol read it; the group checks it.
+
+    One that came on the session's own stream is not known by its id: `Brought` tells it.
+    """
 
     peer: PeerId
-    sync_id: SyncId
+    sync_id: SyncId | None
     item: object
+    session: SessionId = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,11 +386,13 @@ Input: TypeAlias = (
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | EntriesLoaded
     | Continue
     | SessionClosed
     | Transferred
     | TransferEnded
     | Here
+    | Brought
     | PeerJoined
     | PeerGone
     | Tick
@@ -375,6 +401,7 @@ Effect: TypeAlias = (
     OpenSession
     | Continue
     | SendPayload
+    | LoadEntries
     | CloseSession
     | Push
     | CloseTransfer

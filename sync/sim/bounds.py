@@ -19,7 +19,7 @@ import numpy as np
 
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, typing_notices, writer
-from sync.manager import schedule
+from sync.manager import histories, schedule
 from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
@@ -35,7 +35,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import receiving, table
+from sync.sessions import brought, claims, receiving, table
 from sync.structures import bloom_parameters, ordered_set, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
 from sync.waku import message as waku_message
@@ -147,6 +147,9 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Log._newest": message.HISTORY_MAX,
     "Log.owed": history.OWED_MAX,
     "Log.tips": history.TIPS_MAX,
+    "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
+    "Histories._logs": _channels,
+    "Manager._begun": _links,
     "Manager._linked": _links,
     "Manager._regular": _channels,
     "Manager._running": schedule.SESSIONS_MAX,
@@ -170,6 +173,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
     "Probes._held_by": probes.PEERS_MAX,
     "Search.tried": _links,
+    "Brought._hashes": claims.CLAIMS_BYTES_MAX,
+    "Brought._timestamps": claims.CLAIMS_BYTES_MAX // brought.ID_BYTES,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
     "Session.pushed": _stored,

@@ -33,6 +33,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCompared,
     SetCounter,
     SetDelivery,
     SetLog,
@@ -77,6 +78,8 @@ class Disk:
     clock: ClockKept = field(default_factory=ClockKept)
     counter: int = 0
     """Counter of the node's last announcement: each of its disks has it."""
+    compared: dict[PeerId, Nanos] = field(default_factory=dict)
+    """When everything was last compared with each peer."""
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
@@ -125,6 +128,8 @@ class Disk:
                     self.clock = kept
                 case SetCounter(counter):
                     self.counter = counter
+                case SetCompared(_, peer, at_ns):
+                    self.compared[peer] = at_ns
                 case Discard(_, message_id):
                     self._discard(message_id)
         self.contradictions += self._contradict(records)
@@ -425,6 +430,7 @@ class Disk:
             ),
             clock=self.clock,
             counter=self.counter,
+            compared=tuple(sorted(self.compared.items())),
         )
 
     def _logs(self) -> tuple[LogState, ...]:

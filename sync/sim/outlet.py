@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, assert_never
 
 from sync.errors import StorageError
 from sync.group import values
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.runner import Batch, Release
 from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
@@ -20,7 +20,7 @@ from sync.sim.measure import Meter
 from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.rooms import CHANNEL, Room, Rooms
-from sync.sim.streams import Streams
+from sync.sim.streams import READING, Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Cause, Watch
 from sync.view.view import FrameKind
@@ -42,9 +42,6 @@ class Frame:
     event: values.Arrived
     message: Message | None
 
-
-READING: Final = 10 * MILLISECOND
-"""Time a page of messages takes from the disk; others go on coming meanwhile."""
 
 READ_AGAIN: Final = 1 * SECOND
 """Between two tries to read from a disk that fails; the live node waits ever longer."""
@@ -151,6 +148,8 @@ class Outlet:
                 self._carry_out_session(node, channel, effect)
             case values.Push(peer):
                 self.streams.push(node, channel, self._by_peer[peer], effect, self.timeline.now)
+            case values.LoadEntries():
+                self.streams.load(node, effect, self.timeline.now)
             case values.ClockJudged(question):
                 if self.links.pongs is not None:
                     self.links.pongs.judged(node, channel, question)

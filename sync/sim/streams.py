@@ -8,9 +8,10 @@ from typing import Final, TypeAlias
 
 from sync.errors import StorageError
 from sync.group import values
-from sync.machine import SECOND, ChannelId, Nanos
-from sync.runner.journal import Loaded
+from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos
+from sync.runner.journal import Loaded, loaded_entries
 from sync.runner.log_rows import SHARED_FROM
+from sync.sim.disk import Disk
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
 from sync.sim.rooms import FeedChannel
@@ -25,6 +26,9 @@ FRAME_KINDS = {
     values.SessionPayload: FrameKind.SESSION,
     values.Transferred: FrameKind.TRANSFER,
 }
+
+READING: Final = 10 * MILLISECOND
+"""Time a page of messages takes from the disk; others go on coming meanwhile."""
 
 OPENED_WITHIN: Final[Nanos] = 5 * SECOND
 """Time after which the opening of a stream without an answer is given up, as a handshake is."""
@@ -104,6 +108,28 @@ class Streams:
         node.tapped(now, stream.channel, peer, FrameKind.SESSION, payload, sent=True)
         event = values.SessionPayload(stream.ends[other.number], payload)
         self._carry(stream, node, other, event, now)
+
+    def load(self, node: Node, wanted: values.LoadEntries, now: Nanos) -> None:
+        """Load entries and feed them, once what the node sent before has left.
+
+        Where its disk cannot be read the stream ends, as a live one does.
+        """
+        incarnation = node.incarnation
+        at = max(now, self.uplinks.free_at(node.number)) + READING
+
+        def load() -> None:
+            stream = node.streams.get(wanted.session)
+            if stream is None or node.incarnation != incarnation:
+                return
+            event: values.Input
+            try:
+                event = loaded(node.disks[stream.channel], wanted)
+            except StorageError as error:
+                self.close(node, wanted.session, at, "its disk cannot be read")
+                event = values.SessionClosed(wanted.session, str(error))
+            self.feed(node, event, stream.channel)
+
+        self.schedule(at, load)
 
     def close(self, node: Node, session: values.SessionId, now: Nanos, reason: str = "") -> None:
         """Close a stream, after what was sent on it."""
@@ -243,3 +269,16 @@ class Streams:
     def _other_end(self, stream: Stream, node: Node) -> Node:
         [number] = [number for number in stream.ends if number != node.number]
         return self.nodes[number]
+
+
+def loaded(disk: Disk, wanted: values.LoadEntries) -> values.EntriesLoaded:
+    """Return a page of entries, as `sync.net.node` loads it.
+
+    Raises:
+        StorageError: the disk cannot be read.
+    """
+    if wanted.ids:
+        found = disk.load_by_hash([one.hash for one in wanted.ids])
+        return values.EntriesLoaded(wanted.session, loaded_entries(found))
+    page, more = disk.entries_page(wanted.spans, wanted.after, values.PAGE)
+    return values.EntriesLoaded(wanted.session, loaded_entries(page), more)

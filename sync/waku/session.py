@@ -18,7 +18,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import Plane
+from sync.sessions.values import LoadedEntry, Plane
 from sync.structures.differences import Differences, Role
 from sync.structures.ordered_set import SyncId
 from sync.waku import reconcile
@@ -69,9 +69,13 @@ class WakuSync:
     family: str = ""
     contradicted: str = "fingerprints lied"
 
-    def suits(self, situation: Situation) -> Fit:  # it always does
-        """Return how well it suits: it finds whatever differs, and every peer speaks it."""
-        del situation
+    def suits(self, situation: Situation) -> Fit | None:
+        """Return how well it suits: it finds whatever differs, and every peer speaks it.
+
+        Where author logs can be had it leaves them to who brings them in causal order.
+        """
+        if situation.by_logs:
+            return None
         return Fit(COST, "it finds whatever differs, and everybody speaks it")
 
     def exchange(self, opening: Opening) -> "WakuExchange":
@@ -139,6 +143,10 @@ class WakuExchange:
     def go_on(self, now: Nanos) -> list[Effect]:
         """Go on answering what came."""
         return self._carry_out(self._machine.handle(reconcile.Continue(), now))
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
+        """See `sync.sessions.protocol.Exchange`."""
+        raise AssertionError("it loads nothing")
 
     def tick(self, now: Nanos) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""

@@ -32,7 +32,7 @@ ROW: Final = (
 )
 
 SAID: Final = {"about": "bigint", "own": "bigint", "child": "bigint", "row": ROW, "bits": "bigint"}
-"""Columns of a record, which a row has for each rule; those of the other rules are null."""
+"""Words of a row to one rule; the columns of the other rules are null."""
 
 
 def relations(history: "DataFrame") -> "DataFrame":

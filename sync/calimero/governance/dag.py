@@ -133,8 +133,8 @@ class Dag:
     def __init__(self) -> None:
         self.acts: list[Act] = []
         self.numbers: dict[OpId, int] = {}
-        self.heads = 0
-        """Bits of the ops that no other one has seen."""
+        self.heads: set[int] = set()
+        """Ops that no other one has seen."""
         self.by_signer: dict[Key, list[int]] = {}
         """Ops of each signer by their nonces."""
         self.forked: dict[Key, set[int]] = {}
@@ -153,7 +153,7 @@ class Dag:
     def head_ids(self) -> tuple[OpId, ...]:
         """Return the ids of the heads, sorted."""
         if self._head_ids is None:
-            self._head_ids = tuple(sorted(self.acts[number].id for number in bits(self.heads)))
+            self._head_ids = tuple(sorted(self.acts[number].id for number in self.heads))
         return self._head_ids
 
     def closure(self, heads: Iterable[OpId]) -> int | None:
@@ -212,7 +212,7 @@ class Dag:
         )
         self.acts.append(act)
         self.numbers[op.id] = act.number
-        self.heads = self.heads & ~before | act.bit
+        self.heads = {head for head in self.heads if not act.knew(head)} | {number}
         self._head_ids = None
         signed_by = self.by_signer.setdefault(act.signer, [])
         place = bisect(signed_by, act.nonce, key=self._nonce)

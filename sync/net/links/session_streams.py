@@ -73,6 +73,11 @@ class Host(Protocol):
     def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether a session with `peer` goes on, or may still get what it lacked."""
 
+    async def load_entries(
+        self, channel: ChannelId, wanted: values.LoadEntries
+    ) -> values.EntriesLoaded:
+        """Return a page of entries, in the order in which they are sent."""
+
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return stored messages by their Waku hashes."""
 
@@ -141,6 +146,22 @@ class SessionStreams:
         """Send a payload behind those before; without effect on a stream that is gone."""
         if (writer := self._writers.get(session)) is not None:
             writer.send(payload)
+
+    def load(self, channel: ChannelId, wanted: values.LoadEntries) -> None:
+        """Load entries and feed them, once what was sent before has left.
+
+        So of a history that the peer takes slowly, a page is in memory. Without effect on a stream
+        that is gone: its end is told.
+        """
+        if (writer := self._writers.get(wanted.session)) is not None:
+            writer.send_page(partial(self._load_entries, channel, wanted))
+
+    async def _load_entries(
+        self, channel: ChannelId, wanted: values.LoadEntries
+    ) -> tuple[bytes, ...]:
+        """Feed a page of entries to the machine, which says in what payloads it leaves."""
+        self._host.queue_input(channel, await self._host.load_entries(channel, wanted))
+        return ()
 
     def peer_of(self, session: values.SessionId) -> PeerId | None:
         """Return who is at the other end of a stream; None if it is gone."""

@@ -3,13 +3,13 @@
 from chat_tui.wording.person import whois
 from sync.group import values
 from sync.machine import SECOND
-from sync.manager.registry import PROTOCOLS
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, encode
 from sync.sessions.protocol import Protocols
 from sync.sim.rooms import CHANNEL
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
+from sync.waku.session import WAKU_SYNC
 from tests.support.toy.session import ANNOUNCED
 
 
@@ -27,7 +27,7 @@ def announces(world: World, announce: Announce) -> None:
 
 
 def test_whois_says_what_is_announced_and_that_other_versions_are_not_requested() -> None:
-    world = World(2, 1, terms=Terms(protocols=Protocols((*PROTOCOLS, ANNOUNCED))))
+    world = World(2, 1, terms=Terms(protocols=Protocols((WAKU_SYNC, ANNOUNCED))))
     world.run(6 * SECOND)
     told = "it was told of 1 channel"
     assert row(world) == f"announces those of 1 channel; {told}"

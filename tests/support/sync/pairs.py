@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sync.group import values
 from sync.machine import Nanos
+from sync.sim.streams import loaded
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 from tests.support.sync.entries import CHANNEL
@@ -30,6 +31,8 @@ class Pair:
     queue: deque[tuple[Member, values.Input]] = field(default_factory=deque)
     lose_pushed_after: int | None = None
     carried: list[values.Effect] = field(default_factory=list)
+    announced: bool = True
+    """Whether each was told that it may ask for whole logs."""
     payloads_max: int = 1
     """Payloads of one answer that both take."""
 
@@ -68,7 +71,9 @@ class Pair:
                 self.twins[member.name, session] = twin
                 self.twins[peer.name, twin] = session
                 most = self.payloads_max
-                offered = values.SessionOffered(twin, member.peer_id, protocol, most)
+                offered = values.SessionOffered(
+                    twin, member.peer_id, protocol, most, announced=self.announced
+                )
                 self.queue.append((peer, offered))
                 self.queue.append((member, values.SessionOpened(session, most)))
             case values.Continue():
@@ -81,6 +86,8 @@ class Pair:
                 self.queue.append((peer, values.SessionClosed(twin)))
             case values.Push(_, hashes):
                 self.push(member, hashes)
+            case values.LoadEntries():
+                self.queue.append((member, loaded(member.disk, effect)))
             case values.LoadAuthors(requester, message_ids):
                 named = tuple([member.disk.load(one).named for one in message_ids])
                 self.queue.append((member, values.AuthorsLoaded(requester, named)))
@@ -95,8 +102,8 @@ class Pair:
     def push(self, member: Member, hashes: tuple[bytes, ...]) -> None:
         peer = self.beside(member)
         rows = member.disk.load_by_hash(hashes)
-        for loaded in rows[: self.lose_pushed_after]:
-            sent = member.disk.rows[loaded.message_id].message
+        for row in rows[: self.lose_pushed_after]:
+            sent = member.disk.rows[row.message_id].message
             self.queue.append((peer, values.Transferred(member.peer_id, transfer(sent))))
         self.queue.append((peer, values.TransferEnded(member.peer_id)))
 

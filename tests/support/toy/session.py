@@ -17,7 +17,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import Outcome, Plane
+from sync.sessions.values import LoadedEntry, Outcome, Plane
 from sync.structures.differences import Role
 
 SAYS: Final = b"I hold "
@@ -88,6 +88,10 @@ class ToyExchange:
 
     def go_on(self, now: Nanos) -> list[Effect]:
         raise AssertionError("it never says that there is more to do")
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
+        """See `sync.sessions.protocol.Exchange`."""
+        raise AssertionError("it loads nothing")
 
     def tick(self, now: Nanos) -> list[Effect]:
         return [Finished("timed out", rounds=0)] if now >= self._ends_at else []

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 from sync.machine import HOUR
 from sync.manager.choice import choose
-from sync.manager.registry import PROTOCOLS
 from sync.sessions.protocol import Protocols, Situation
 from sync.sessions.values import Plane
 from sync.waku.session import WAKU_SYNC
 from tests.support.toy.session import TOY
 
-BOTH = Protocols((*PROTOCOLS, TOY))
+BOTH = Protocols((WAKU_SYNC, TOY))
 TALKS = Situation("new link", spoken=frozenset({TOY.name}))
 
 
@@ -24,7 +23,9 @@ def test_of_those_that_suit_the_cheapest_is_taken_and_says_why() -> None:
 
     assert choice is not None
     assert (choice.protocol, choice.why) == (TOY.name, "two messages say whether both are equal")
-    assert choice.cost < WAKU_SYNC.suits(TALKS).cost
+    waku = WAKU_SYNC.suits(TALKS)
+    assert waku is not None
+    assert choice.cost < waku.cost
 
 
 def test_what_the_peer_has_not_announced_is_not_taken_unless_everybody_speaks_it() -> None:

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
-from sync.manager.registry import PROTOCOLS
 from sync.manager.schedule import (
     AGAIN_AFTER,
     ASKED,
@@ -42,6 +41,7 @@ from sync.manager.values import (
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC
+from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.toy.session import ANNOUNCED, TOY
 
 NOW: Nanos = 1_763_700_000 * SECOND
@@ -53,7 +53,7 @@ PEERS = [PeerId(f"{number:02x}" * 32) for number in range(0x60, 0x70)]
 
 def manager(*joined: PeerId) -> Manager:
     """A manager whose sessions with `joined` are over."""
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     for peer in joined:
         made.handle(Joined(LOBBY, peer), NOW)
         made.handle(Ended(LOBBY, peer, Outcome.CONVERGED), NOW)
@@ -97,7 +97,7 @@ def test_another_link_to_a_peer_is_reconciled_over_too() -> None:
 
 
 def test_on_a_new_link_the_smaller_key_begins() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
 
     with_larger = made.handle(Joined(LOBBY, PEERS[0]), NOW)
     with_smaller = made.handle(Joined(LOBBY, BELOW), NOW)
@@ -107,7 +107,7 @@ def test_on_a_new_link_the_smaller_key_begins() -> None:
 
 
 def test_no_more_sessions_run_at_once_than_the_limit() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
 
     begun = [start for peer in PEERS for start in made.handle(Joined(LOBBY, peer), NOW)]
     full = soon(made)
@@ -120,7 +120,7 @@ def test_no_more_sessions_run_at_once_than_the_limit() -> None:
 
 
 def test_no_peer_holds_more_than_one_place() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     channels = [ChannelId(f"{number:02x}" * 16) for number in range(SESSIONS_MAX)]
 
     started = [start for each in channels for start in made.handle(Joined(each, PEERS[0]), NOW)]
@@ -134,7 +134,7 @@ def test_no_peer_holds_more_than_one_place() -> None:
 
 def test_no_address_holds_all_places_and_who_is_elsewhere_comes_first() -> None:
     """Whoever makes up keys could keep a friend from the history for hours, minutes each."""
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     crowd, friends = PEERS[:8], PEERS[8:10]
 
     started = [
@@ -151,7 +151,7 @@ def test_no_address_holds_all_places_and_who_is_elsewhere_comes_first() -> None:
 
 
 def test_a_person_who_asks_need_not_wait_for_others_of_that_address() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     for peer in PEERS[:4]:
         made.handle(Joined(LOBBY, peer, host="10.0.0.9"), NOW)
 
@@ -159,7 +159,7 @@ def test_a_person_who_asks_need_not_wait_for_others_of_that_address() -> None:
 
 
 def test_who_keeps_failing_waits_for_everybody_else() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     hostile, late = PEERS[:SESSIONS_MAX], PEERS[SESSIONS_MAX]
     for peer in hostile:
         made.handle(Joined(LOBBY, peer), NOW)
@@ -172,7 +172,7 @@ def test_who_keeps_failing_waits_for_everybody_else() -> None:
 
 
 def test_a_session_that_brought_something_goes_on_soon() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
 
     for number in range(10):
@@ -183,7 +183,7 @@ def test_a_session_that_brought_something_goes_on_soon() -> None:
 
 
 def test_a_session_that_failed_is_tried_again_ever_later() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     now, waits = NOW, []
 
@@ -309,7 +309,7 @@ def test_who_brings_a_line_in_each_session_begins_no_round_each_time() -> None:
 
 
 def test_a_session_that_never_ends_keeps_nobody_from_being_asked() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)  # it trickles, for minutes
     made.handle(Joined(LOBBY, BELOW), NOW)
     made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
@@ -320,7 +320,7 @@ def test_a_session_that_never_ends_keeps_nobody_from_being_asked() -> None:
 
 
 def test_who_begins_one_session_after_the_other_keeps_nobody_from_being_asked() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     made.handle(Joined(LOBBY, BELOW), NOW)
     made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
@@ -417,7 +417,7 @@ def test_a_session_of_the_peer_that_was_cut_short_is_repeated_by_us() -> None:
 
 
 def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     made.handle(Left(LOBBY, PEERS[0]), NOW)
     made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
@@ -438,7 +438,7 @@ def test_a_person_may_ask_at_any_time() -> None:
 
 
 def test_asking_while_a_session_runs_begins_no_second_one() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
 
     asked = made.handle(Asked(LOBBY, PEERS[0]), NOW)
@@ -449,7 +449,7 @@ def test_asking_while_a_session_runs_begins_no_second_one() -> None:
 
 
 def test_after_a_failed_commit_sessions_are_tried_again_and_hold_no_places() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     cut = [start for peer in PEERS for start in made.handle(Joined(LOBBY, peer), NOW)]
 
     begun = deque(made.handle(Rebuilt(LOBBY), NOW))
@@ -469,7 +469,7 @@ def test_after_a_failed_commit_sessions_are_tried_again_and_hold_no_places() -> 
 
 
 def test_while_every_commit_fails_sessions_begin_ever_later() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     now, waits = NOW, []
 
@@ -503,7 +503,7 @@ def test_every_five_minutes_the_last_hour_is_compared_with_one_peer_at_random() 
 
 
 def test_alone_nothing_is_compared_regularly() -> None:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     made.handle(Left(LOBBY, PEERS[0]), NOW)
 
@@ -564,7 +564,7 @@ def test_who_announced_no_port_is_never_dialled_for_a_session() -> None:
 
 # --- Which protocol, and what came of it -------------------------------------------------------
 
-WITH_TOY = Protocols((*PROTOCOLS, TOY))
+WITH_TOY = Protocols((WAKU_SYNC, TOY))
 
 
 def met(protocols: Protocols = WITH_TOY) -> Manager:
@@ -635,7 +635,7 @@ FAMILY = frozenset({ANNOUNCED.family})
 
 def announcing() -> Manager:
     """A manager that speaks a family of protocols whose author logs are announced."""
-    return Manager(ME, random.Random(0), Protocols((*PROTOCOLS, ANNOUNCED)))
+    return Manager(ME, random.Random(0), Protocols((WAKU_SYNC, ANNOUNCED)))
 
 
 def begun(made: Manager) -> Nanos:
@@ -685,7 +685,7 @@ def test_a_person_who_asks_waits_for_it_too_and_a_second_link_for_nothing() -> N
 
 
 def test_without_such_a_family_nothing_waits() -> None:
-    made = Manager(ME, random.Random(0), Protocols((*PROTOCOLS, TOY)))
+    made = Manager(ME, random.Random(0), Protocols((WAKU_SYNC, TOY)))
 
     assert len(made.handle(Joined(LOBBY, PEERS[0]), NOW)) == 1
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from sync.machine import DAY, ChannelId
-from sync.manager.registry import PROTOCOLS
 from sync.net.options import Options
 from sync.net.replay import Replay, read
 from sync.net.trace import Trace
@@ -13,12 +12,13 @@ from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, decode
 from sync.sessions.protocol import Protocols
 from sync.view.view import FrameKind
+from sync.waku.session import WAKU_SYNC
 from tests.support.sync.nodes import HOST, TEA, Host, channel_of, host, meet, until
 from tests.support.toy.session import ANNOUNCED
 
 pytestmark = pytest.mark.net
 
-FAMILY = Protocols((*PROTOCOLS, ANNOUNCED))
+FAMILY = Protocols((WAKU_SYNC, ANNOUNCED))
 PLANS, _ = channel_of("plans")
 
 

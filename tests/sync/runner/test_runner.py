@@ -15,7 +15,7 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
-from sync.manager.registry import PROTOCOLS
+from sync.manager.presences import PRESENCE_WITHIN
 from sync.runner.input_queue import (
     BURST,
     CROWDED,
@@ -31,6 +31,7 @@ from sync.sessions.protocol import Protocols
 from sync.sim.disk import Disk
 from sync.waku import answerer
 from sync.waku.message import CLUSTER, RECONCILIATION, Ranges, RangesData, shard
+from sync.waku.session import WAKU_SYNC
 from sync.waku.wire import encode_ranges
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
@@ -215,13 +216,13 @@ def test_sessions_of_machines_made_anew_hold_no_place() -> None:
     for peer in peers:
         alice.runner.queue_input(CHANNEL, values.PeerJoined(peer))
     alice.turn()
-    alice.turn()
+    alice.turn(NOW + PRESENCE_WITHIN)
     running = alice.runner.manager.running
     alice.disk.full = True
 
     for token in range(10):
         alice.write(token)
-        alice.turn(NOW + token)
+        alice.turn(NOW + PRESENCE_WITHIN + token)
 
     assert running > 0
     assert alice.runner.manager.running == len(alice.runner.groups[CHANNEL].sessions.by_peer)
@@ -231,7 +232,7 @@ def announcing(disk: Disk) -> Runner:
     """A runner that announces, over a disk."""
     me = Writer("alice")
     author = Author(me.peer_id, me.identity.sign, verify, lambda: 2)
-    runner = Runner(author, random.Random(0), protocols=Protocols((*PROTOCOLS, ANNOUNCED)))
+    runner = Runner(author, random.Random(0), protocols=Protocols((WAKU_SYNC, ANNOUNCED)))
     runner.add_channel(LOBBY, disk.restore())
     bob = Writer("bob").peer_id
     runner.queue_input(CHANNEL, values.PeerJoined(bob))
@@ -382,8 +383,14 @@ def test_every_input_is_traced_with_its_effects() -> None:
 
     runner.turn(NOW)
 
-    assert [name for name, _, _ in lines] == ["runner", CHANNEL, CHANNEL, "manager"]
-    assert [event for _, event, _ in lines] == ["Opened", "Restored", "PeerJoined", "Joined"]
+    assert [(name, event) for name, event, _ in lines] == [
+        ("runner", "Opened"),
+        ("announcing", "Added"),
+        (CHANNEL, "Restored"),
+        (CHANNEL, "PeerJoined"),
+        ("manager", "Joined"),
+        ("announcing", "Joined"),
+    ]
 
 
 def test_nothing_is_due_in_an_empty_house() -> None:

@@ -9,11 +9,11 @@ from sync.check.message import CHECK
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import Nanos, Tick
-from sync.manager.registry import PROTOCOLS
 from sync.sessions.protocol import Effect, Finished, Opening, Protocols
 from sync.sessions.sessions import STUCK
 from sync.sim.rooms import CHANNEL
 from sync.sim.world import Terms, World
+from sync.waku.session import WAKU_SYNC
 from tests.support.toy.session import SAYS, WITHIN, StayingExchange, StayingToy, Toy, ToyExchange
 
 
@@ -68,7 +68,7 @@ class CheckedToy(Toy):
 
 def offered(toy: Toy) -> tuple[World, Group]:
     """Return a group whose peer has begun session 99 by a toy."""
-    world = World(2, 3, terms=Terms(protocols=Protocols((*PROTOCOLS, toy))))
+    world = World(2, 3, terms=Terms(protocols=Protocols((WAKU_SYNC, toy))))
     first, second = world.nodes
     assert second.runner is not None
     group = second.runner.groups[CHANNEL]

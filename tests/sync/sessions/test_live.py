@@ -4,16 +4,16 @@ import pytest
 
 from sync.group import values
 from sync.machine import SECOND
-from sync.manager.registry import PROTOCOLS
 from sync.sessions import table
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import SESSION_WITHIN, Session, Stage
 from sync.sessions.values import Mode, Outcome
+from sync.waku.session import WAKU_SYNC
 from tests.support.sync.groups import NOW, Member, only
 from tests.support.sync.pairs import Pair
 from tests.support.toy.session import GOODBYE, STAYING, StayingExchange
 
-SPOKEN = Protocols((*PROTOCOLS, STAYING))
+SPOKEN = Protocols((WAKU_SYNC, STAYING))
 
 
 def together() -> Pair:

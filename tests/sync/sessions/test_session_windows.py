@@ -4,7 +4,7 @@ import pytest
 
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
-from sync.sessions.sessions import SPAN_OFFSET
+from sync.sessions.session import SPAN_OFFSET
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW
 from tests.support.sync.pairs import Pair, pair

@@ -14,7 +14,6 @@ from storage.archive.simulated import SimulatedExport
 from storage.archive.tables import LOG_DIR
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, Tick
-from sync.manager.registry import PROTOCOLS
 from sync.manager.schedule import ASKED
 from sync.runner.log_rows import LogKind
 from sync.sessions.protocol import Protocols
@@ -29,7 +28,7 @@ from tests.support.storage.exports import read
 from tests.support.sync.nodes import TEA, Host, host, meet, until
 from tests.support.toy.session import TOY, WITHIN
 
-WITH_TOY = Protocols((*PROTOCOLS, TOY))
+WITH_TOY = Protocols((WAKU_SYNC, TOY))
 QUICK = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
 
 
@@ -64,7 +63,7 @@ def test_it_is_chosen_where_the_peer_has_announced_it_and_both_ends_are_equal() 
 
 
 def test_whoever_does_not_speak_it_is_asked_by_the_usual_one() -> None:
-    assert asked(toys(PROTOCOLS)) == []
+    assert asked(toys(Protocols((WAKU_SYNC,)))) == []
 
 
 def test_where_the_ends_differ_it_says_so_and_another_brings_what_lacks() -> None:

@@ -38,7 +38,12 @@ def test_two_faces_are_seen_by_everybody_and_keep_nobody_apart(seed: int) -> Non
 
     assert world.converged()
     world.check()
+    key = bytes.fromhex(one.peer_id)
     for node in world.nodes:
+        assert node.runner is not None
+        logs = node.runner.groups[world.channel].logs
+        assert logs.states() == node.disk.restore().logs, "as after a restart"
+        assert (logs.height(key, 1), logs.fault(key, 1)) == (1, 2)
         [found] = node.disk.contradictions
         assert found.what is Contradicts.FORK
         assert (found.author, found.seq) == (one.peer_id, 2)

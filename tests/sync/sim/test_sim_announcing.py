@@ -5,7 +5,6 @@ import pytest
 from sync.group import values
 from sync.machine import MINUTE, SECOND, ChannelId
 from sync.manager.announcing import TAKEN_BURST, Announcing
-from sync.manager.registry import PROTOCOLS
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, encode
 from sync.sessions.protocol import Protocols
@@ -13,9 +12,11 @@ from sync.sim.rooms import CHANNEL, further_channel
 from sync.sim.world import Terms, World
 from sync.view.frame_tap import Tap
 from sync.view.view import FrameKind
+from sync.waku.session import WAKU_SYNC
+from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.toy.session import ANNOUNCED
 
-FAMILY = Protocols((*PROTOCOLS, ANNOUNCED))
+FAMILY = Protocols((WAKU_SYNC, ANNOUNCED))
 PLANS = further_channel(1)
 SEEDS = range(3)
 
@@ -107,7 +108,7 @@ def test_what_a_full_disk_did_not_take_is_not_sent_and_announced_once_it_does() 
 
 
 def test_without_such_a_protocol_nothing_is_said() -> None:
-    world = World(2, 1)
+    world = World(2, 1, terms=Terms(protocols=WAKU_ONLY))
     for node in world.nodes:
         node.tap = Tap()
     world.run(10 * SECOND)

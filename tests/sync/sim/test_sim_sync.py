@@ -17,6 +17,7 @@ from sync.waku import answer, answerer
 from sync.waku.division import NARROW
 from sync.waku.message import ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX, RANGE_BYTES_MAX
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
+from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.sync.scenarios import JUMPS
 
 SAMPLE = range(2)
@@ -26,6 +27,7 @@ POOL = 4_000
 LARGE_POOL = 12_000
 
 MUTE = Link(loss=1.0)
+WAKU = Terms(protocols=WAKU_ONLY)
 
 MET: Nanos = 6 * SECOND
 """By then all nodes have found each other."""
@@ -55,7 +57,7 @@ def check_one_session(differences: int, spread: str, seed: int) -> None:
     """Let two who differ in so many messages meet once."""
     pool = scattered(LARGE_POOL if differences >= POOL else POOL)
     left, right = divided(pool, differences, spread, random.Random(seed))
-    world = preloaded([left, right], seed, World(2, seed, MUTE))
+    world = preloaded([left, right], seed, World(2, seed, MUTE, WAKU))
 
     world.run(2 * MINUTE)
 
@@ -90,7 +92,7 @@ def test_the_whole_grid_of_differences_is_found(differences: int, spread: str) -
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_equal_histories_cost_one_fingerprint_and_one_check(seed: int) -> None:
     pool = scattered(POOL)
-    world = preloaded([pool, pool], seed, World(2, seed, MUTE))
+    world = preloaded([pool, pool], seed, World(2, seed, MUTE, WAKU))
 
     world.run(MINUTE)
 
@@ -107,7 +109,8 @@ def compared_in_little_room(seed: int, old: set[int]) -> World:
     """Two who differ in much, with payloads of little room and small steps; run to the end."""
     pool = scattered(1_200)
     left, right = divided(pool, 400, "uniform", random.Random(seed))
-    world = preloaded([left, right], seed, World(2, seed, MUTE, Terms(work=MILLISECOND)))
+    terms = Terms(work=MILLISECOND, protocols=WAKU_ONLY)
+    world = preloaded([left, right], seed, World(2, seed, MUTE, terms))
     for node in world.nodes:
         if node.number in old:
             node.payloads_max = OLD
@@ -188,7 +191,7 @@ def test_histories_full_of_holes_fill_each_other(seed: int) -> None:
         [message for message, where in zip(whole, kept, strict=True) if where in {"both", side}]
         for side in ("left", "right")
     )
-    world = preloaded([left, right], seed, World(2, seed, MUTE))
+    world = preloaded([left, right], seed, World(2, seed, MUTE, WAKU))
 
     world.run(2 * MINUTE)
 
@@ -200,7 +203,7 @@ def test_histories_full_of_holes_fill_each_other(seed: int) -> None:
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_an_old_message_that_came_after_the_last_session_is_handed_on(seed: int) -> None:
     old, *new = scattered(500)
-    world = preloaded([[old], new, new], seed, World(3, seed, MUTE))
+    world = preloaded([[old], new, new], seed, World(3, seed, MUTE, WAKU))
     world.partition({0}, {1, 2})
     world.run(MINUTE)
     between = len(world.witness.sessions)
@@ -222,7 +225,7 @@ def test_an_old_message_that_came_after_the_last_session_is_handed_on(seed: int)
 def test_ten_thousand_messages_of_one_nanosecond_are_told_apart(seed: int) -> None:
     pool = scattered(10_000, span=0)
     left, right = divided(pool, 40, "uniform", random.Random(seed))
-    world = preloaded([left, right], seed, World(2, seed, MUTE))
+    world = preloaded([left, right], seed, World(2, seed, MUTE, WAKU))
 
     world.run(MINUTE)
 

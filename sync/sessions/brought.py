@@ -1,0 +1,45 @@
+"""Ids of entries that a session brought on its own stream, 40 bytes each."""
+
+from array import array
+from typing import Final
+
+import numpy as np
+
+from sync.structures.ordered_set import Columns, SyncId
+from sync.structures.sorted_run import HASH_WORDS
+
+ID_BYTES: Final = 40
+
+LOOKED_AFTER: Final = 256
+"""Entries between two looks whether there is still room: a page."""
+
+
+class Brought:
+    """See the module docstring; one that came twice is there twice."""
+
+    def __init__(self) -> None:
+        self._timestamps = array("Q")
+        self._hashes = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._timestamps)
+
+    @property
+    def size(self) -> int:
+        """Bytes taken."""
+        return ID_BYTES * len(self)
+
+    def add(self, sync_id: SyncId) -> None:
+        """Keep one more."""
+        self._timestamps.append(sync_id.timestamp)
+        self._hashes += sync_id.hash
+
+    def clear(self) -> None:
+        """Let go of all."""
+        self._timestamps, self._hashes = array("Q"), bytearray()
+
+    def columns(self) -> Columns:
+        """Return a copy of them, in the order they came."""
+        timestamps = np.array(self._timestamps, np.uint64)
+        hashes = np.frombuffer(bytes(self._hashes), np.uint64).reshape(-1, HASH_WORDS)
+        return Columns(timestamps, hashes)

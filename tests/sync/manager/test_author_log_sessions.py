@@ -1,0 +1,178 @@
+"""Sessions over whole author logs: when they begin, by which protocol, and what follows them."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
+from sync.manager.schedule import (
+    ASKED,
+    MANY_CAME,
+    NEW_LINK,
+    PUSHED_MANY,
+    SPAN,
+    Manager,
+)
+from sync.manager.values import (
+    Announced,
+    Asked,
+    Compared,
+    Ended,
+    Joined,
+    Left,
+    LogsOffered,
+    Sought,
+    Start,
+)
+from sync.p2panda.session import SET_LOGS
+from sync.sessions.values import PUT_OFF, Outcome
+
+LOBBY, OTHER = ChannelId("c0" * 16), ChannelId("c1" * 16)
+ME, PEER = PeerId("11" * 32), PeerId("22" * 32)
+NOW: Nanos = 1_750_000_000 * SECOND
+
+CONVERGED = Ended(LOBBY, PEER, Outcome.CONVERGED, protocol="waku", whole=True, logs=3)
+FAILED = replace(CONVERGED, outcome=Outcome.NOT_CONVERGED, whole=False)
+
+
+def linked(compared: Nanos | None = None, *, logs: int = 3, offers: bool = True) -> list[Start]:
+    """Return what begins on a new link to a peer that speaks p2panda."""
+    return meeting(compared, logs=logs, offers=offers)[1]
+
+
+def meeting(
+    compared: Nanos | None = None, *, logs: int = 3, offers: bool = True
+) -> tuple[Manager, list[Start]]:
+    made = Manager(ME, random.Random(0))
+    if compared is not None:
+        made.handle(Compared(LOBBY, ((PEER, compared),)), NOW)
+    began = [*made.handle(Joined(LOBBY, PEER, logs=logs), NOW)]
+    began += made.handle(Announced(LOBBY, PEER, frozenset({"p2panda"})), NOW)
+    channels = frozenset({LOBBY} if offers else ())
+    began += made.handle(LogsOffered(PEER, channels), NOW)
+    return made, [*began, *made.handle(Tick(), NOW + MINUTE)]
+
+
+@pytest.mark.parametrize(
+    ("compared", "why"),
+    [(None, NEVER), (NOW - DAY, AWAY), (NOW + SECOND, AWAY), (NOW - DAY + SECOND, "")],
+)
+def test_who_was_not_compared_for_a_day_takes_the_last_hour_and_then_whole_logs(
+    compared: Nanos | None, why: str
+) -> None:
+    made, [first] = meeting(compared)
+    then = made.handle(replace(CONVERGED, whole=not why), NOW + SECOND)
+
+    assert (first.protocol, first.why, first.span) == ("waku", NEW_LINK, SPAN if why else None)
+    assert first.to_now is bool(why)
+    assert [(one.protocol, one.why, one.span) for one in then] == (
+        [("logheight", why, None)] if why else []
+    )
+
+
+def test_who_offers_nothing_is_compared_whole_at_once() -> None:
+    began = linked(offers=False)
+
+    assert [(one.protocol, one.span) for one in began] == [("waku", None)]
+
+
+@pytest.mark.parametrize(("logs", "name"), [(SET_LOGS, "logheight"), (SET_LOGS + 1, "sets")])
+def test_the_number_of_logs_decides_about_the_mode(logs: int, name: str) -> None:
+    made, _ = meeting(logs=logs)
+
+    [then] = made.handle(replace(CONVERGED, logs=logs), NOW)
+
+    assert then.protocol == name
+
+
+def test_what_was_compared_once_is_not_compared_by_logs_again() -> None:
+    made, _ = meeting()
+    made.handle(CONVERGED, NOW)
+    made.handle(replace(CONVERGED, protocol="logheight"), NOW)
+    made.handle(Left(LOBBY, PEER), NOW)
+    made.handle(LogsOffered(PEER, frozenset()), NOW)
+
+    made.handle(Joined(LOBBY, PEER, logs=3), NOW)
+    made.handle(Announced(LOBBY, PEER, frozenset({"p2panda"})), NOW)
+    [again] = made.handle(LogsOffered(PEER, frozenset({LOBBY})), NOW)
+
+    assert (again.protocol, again.span) == ("waku", None)
+
+
+def test_after_two_sessions_that_came_to_nothing_the_other_kind_is_tried() -> None:
+    made, [first] = meeting(NOW)
+    tried = [first.protocol]
+    now = NOW
+
+    for _ in range(5):
+        made.handle(FAILED, now)
+        now = max(now, made.deadline() or 0)
+        tried += [one.protocol for one in made.handle(Tick(), now)]
+
+    assert tried == ["waku", "waku", "logheight", "logheight", "waku", "waku"]
+
+
+@pytest.mark.parametrize(("got", "follows"), [(PUSHED_MANY, True), (PUSHED_MANY - 1, False)])
+def test_who_got_many_messages_acknowledges_them_by_a_session_over_logs(
+    got: int, follows: bool
+) -> None:
+    made, _ = meeting(NOW)
+    made.handle(CONVERGED, NOW)
+
+    then = made.handle(replace(CONVERGED, got=got), NOW)
+    last = made.handle(replace(CONVERGED, got=got, protocol="logheight"), NOW)
+
+    assert [(one.protocol, one.why) for one in then] == [("logheight", MANY_CAME)] * follows
+    assert last == [], "what came by logs was acknowledged there"
+
+
+def test_a_person_names_one_even_with_many_logs_and_gets_none_that_is_not_offered() -> None:
+    made, _ = meeting(NOW, logs=SET_LOGS + 1)
+    made.handle(replace(CONVERGED, logs=SET_LOGS + 1), NOW)
+
+    [named] = made.handle(Asked(LOBBY, PEER, "logheight"), NOW)
+    made.handle(replace(CONVERGED, protocol="logheight", logs=SET_LOGS + 1), NOW)
+    made.handle(LogsOffered(PEER, frozenset()), NOW)
+
+    assert (named.protocol, named.why) == ("logheight", ASKED)
+    assert made.handle(Asked(LOBBY, PEER, "logheight"), NOW) == []
+
+
+def test_sessions_over_logs_are_counted_from_0_until_the_last_link_is_gone() -> None:
+    made, _ = meeting(NOW)
+    made.handle(CONVERGED, NOW)
+    counts = []
+    for _ in range(3):
+        [start] = made.handle(Asked(LOBBY, PEER, "logheight"), NOW)
+        counts.append(start.count)
+        made.handle(replace(CONVERGED, protocol="logheight"), NOW)
+    made.handle(Left(LOBBY, PEER), NOW)
+    made.handle(Joined(LOBBY, PEER), NOW)
+    made.handle(Announced(LOBBY, PEER, frozenset({"p2panda"})), NOW)
+    made.handle(LogsOffered(PEER, frozenset({LOBBY})), NOW)
+    made.handle(CONVERGED, NOW)
+
+    [start] = made.handle(Asked(LOBBY, PEER, "logheight"), NOW)
+
+    assert (counts, start.count) == ([0, 1, 2], 0)
+
+
+def test_who_was_put_off_by_a_newcomer_is_compared_by_logs() -> None:
+    made, _ = meeting()
+    made.handle(replace(CONVERGED, outcome=Outcome.BENIGN, whole=False), NOW)
+
+    [start] = made.handle(Sought(LOBBY, (PEER,), PUT_OFF), NOW)
+
+    assert (start.protocol, start.why) == ("logheight", PUT_OFF)
+
+
+def test_of_too_many_peers_the_one_compared_longest_ago_is_forgotten() -> None:
+    histories = Histories()
+    peers = [PeerId(f"{number:064x}") for number in range(COMPARED_MAX + 1)]
+    for number, peer in enumerate(peers):
+        histories.compared(LOBBY, peer, NOW + number)
+
+    assert histories.whole_needed(LOBBY, peers[0], NOW + MINUTE) == NEVER
+    assert histories.whole_needed(LOBBY, peers[1], NOW + MINUTE) == ""
