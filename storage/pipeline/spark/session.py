@@ -42,7 +42,7 @@ PARTITION_BYTES: Final = 8 * MB
 """Of an export's files, for each partition of a shuffle: they are compressed, and a task's rows
 should fit its share of the memory."""
 
-SHORT_BYTES: Final = 64 * MB
+SHORT_BYTES: Final = 128 * MB
 """Input below which a job takes seconds, most of them for starting."""
 
 BESIDE_BYTES: Final = 16 * MB
@@ -203,7 +203,7 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     heap = ""
     if is_short(input_bytes):
         # a short job ends before the second compiler has paid for itself
-        java += " -XX:TieredStopAtLevel=1"
+        java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
         # what it is allowed to take, it gets in two steps: each costs a collection of everything
         heap = f" -Xms{megabytes(cluster.memory) // 2}m"
     else:
