@@ -45,7 +45,7 @@ should fit its share of the memory."""
 SHORT_BYTES: Final = 128 * MB
 """Input below which a job takes seconds, most of them for starting."""
 
-BESIDE_BYTES: Final = 16 * MB
+BESIDE_BYTES: Final = 64 * MB
 """The same for jobs that run side by side: each core has a job, so that to divide the rows of one
 only costs tasks."""
 
