@@ -47,8 +47,5 @@ class Work:
         return handed(self.write(name, frame), row_count(self.run.directory, name))
 
     def whole(self, table: "DataFrame") -> "DataFrame":
-        """Return a table in one part if it is small: what is asked of it is then never shuffled.
-
-        A step of a shuffle takes as long as some 100,000 rows.
-        """
+        """Return a table in one part if it is small: groups and windows need no shuffle then."""
         return table.coalesce(1) if self.small else table

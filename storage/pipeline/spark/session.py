@@ -202,7 +202,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     java = "-XX:+UseSerialGC -XX:MetaspaceSize=256m"
     heap = ""
     if is_short(input_bytes):
-        # a short job ends before the second compiler has paid for itself
+        # a short job ends before the second compiler has paid for itself; the first one alone is
+        # given 48 MB for its code, and stops for good when all jobs together have filled them
         java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
         # what it is allowed to take, it gets in two steps: each costs a collection of everything
         heap = f" -Xms{megabytes(cluster.memory) // 2}m"
