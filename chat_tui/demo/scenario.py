@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from chat_tui.demo.acts import Act
 from sync.group.values import SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.manager.registry import WAKU_ONLY
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 
@@ -85,7 +87,7 @@ class Scenario:
     history: int = 0
     absent: frozenset[int] = frozenset()
     link: Link = LINK
-    terms: Terms = field(default_factory=Terms)
+    terms: Terms = field(default_factory=partial(Terms, protocols=WAKU_ONLY))
     told: bool = True
 
     @property

@@ -20,6 +20,7 @@ from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WI
 from sync.group.history_loading import Loading
 from sync.group.ingest import content_of, message_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
+from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
@@ -71,7 +72,7 @@ class Group:
         self._writer = Writer(author.me, channel, self._gate, author.sign)
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
-        self.sds.expect(self.loading.coming)
+        self.sds.expect(self.loading.on_its_way)
         self.sds.looks_up = True
         self.logs = ChannelLogs()
         self.holdings = Holdings(self.logs.heights)
@@ -86,6 +87,9 @@ class Group:
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
+        self.relays = Relays()
+        self._relays_at: Nanos | None = None
+        """When to look whether live sessions that we began are still needed."""
         self._restored = False
         self.copy: Message | None = None
         """The message that the last input brought though it is here already."""
@@ -111,6 +115,7 @@ class Group:
             case Tick():
                 effects = [*self._let_in(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
+                effects += self._leave_relays()
             case values.PeerJoined() | values.PeerGone():
                 effects = self._on_peer(event)
             case values.Audience(peers):
@@ -149,14 +154,18 @@ class Group:
         due = earlier(due, self.typists.deadline())
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
+        due = earlier(due, self._relays_at)
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
         if isinstance(event, values.PeerJoined):
             effects = self._sessions(event)
             self.peers.add(event.peer)
+            self.relays.linked(event.peer)
+            self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
+        self.relays.gone(event.peer)
         effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
         effects += self.typists.stopped(event.peer)
         known = event.peer in self.aside.reference.members
@@ -176,7 +185,7 @@ class Group:
         if event.replaces is not None:
             self.aside.replaced.add(event.replaces)
         stored = self._writer.take_pending(self.sds.outgoing.pending)
-        self._insert_item(stored)
+        effects += self._insert_item(stored, None)
         if self.aside.is_ahead(0, created_ns, self._now):
             effects.append(values.Warned(AHEAD))
         return [values.Written(event.token, stored.entry.message_id), *effects]
@@ -271,12 +280,17 @@ class Group:
                     self.loading.want(ids)
                 case session_values.Unwanted(ids, stalled):
                     self.loading.unwant(ids, self._now, stalled=stalled)
+                case session_values.WantedLogs(authors):
+                    self.loading.want_logs(authors)
+                case session_values.UnwantedLogs(authors):
+                    self.loading.unwant_logs(authors)
                 case session_values.Proved():
                     effects += self._on_proved(result)
+                case values.LiveBegan():
+                    self._relays_at = self._now  # links may have come meanwhile
+                    effects.append(result)
                 case values.SessionEnded():
                     self._on_session_over(result)
-                    if result.converged and result.whole:
-                        effects.append(values.SetCompared(self.channel, result.peer, self._now))
                     effects.append(result)
                 case _:
                     effects.append(result)
@@ -296,7 +310,7 @@ class Group:
 
     def _forgo(self) -> list[values.Effect]:
         """Count what is missing as met, once all is here that is not too old for us."""
-        if not self._forgoes or self.loading.coming or self.loading.ids:
+        if not self._forgoes or self.loading.on_its_way or self.loading.ids:
             return []
         self._forgoes = False
         return self._sds(sds.Forgo())
@@ -304,6 +318,8 @@ class Group:
     def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
         if accepted.sync_id is not None:
             self.loading.came(accepted.sync_id.hash, self._now)
+        else:
+            self.loading.brought(self._now)
         try:
             message, stored = self._read_pushed(accepted.item)
         except RemoteError as error:
@@ -312,7 +328,8 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
         else:
-            effects = self._accept(message, stored, via=accepted.peer, bulk=True)
+            bulk = not self.sessions.is_live(accepted.session)
+            effects = self._accept(message, stored, via=accepted.peer, bulk=bulk)
         if accepted.sync_id is None:
             aside = message.message_id not in self.sds.log.order
             brought = session_values.Brought(accepted.session, _sync_id(stored), aside)
@@ -358,7 +375,8 @@ class Group:
             effects += self._sessions(session_values.Here(sync_id))
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
-        self._insert_item(stored)
+        effects += self._insert_item(stored, via)
+        effects += self._note_relay(header, via)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
@@ -376,7 +394,7 @@ class Group:
     ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (PROTOCOL 3)."""
         backlink = stored.entry.header.backlink
-        if backlink is None or self.loading.coming or self._holds(backlink):
+        if backlink is None or self.loading.on_its_way or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
@@ -390,10 +408,44 @@ class Group:
             or message_id in self.loading.ids
         )
 
-    def _insert_item(self, stored: values.StoredMessage) -> None:
-        self.holdings.add(_sync_id(stored))
+    def _insert_item(self, stored: values.StoredMessage, via: PeerId | None) -> list[values.Effect]:
+        """Count a stored entry that came from `via` as held; None: we wrote it."""
+        self.holdings.add(sync_id := _sync_id(stored))
         header = stored.entry.header
         self.logs.add(header.author, stored.entry.message_id, place_of(header))
+        return self._pass_on(header.author, header.log, header.seq, sync_id, via)
+
+    def _pass_on(  # a place of a log
+        self, author: PeerId, log: int, seq: int, sync_id: SyncId, via: PeerId | None
+    ) -> list[values.Effect]:
+        """Tell live sessions, and those about to be, of what is stored."""
+        if not self.sessions.passes_on:
+            return []
+        return self._sessions(session_values.Stored(author, log, seq, sync_id, via))
+
+    def _note_relay(self, header: Header, via: PeerId | None) -> list[values.Effect]:
+        """Note through whom somebody without a link is heard."""
+        author = header.author
+        if via not in self.peers or author in self.peers or author == self._author.me:
+            return []
+        assert via is not None
+        reference = self._now + self.aside.offset
+        told = self.relays.heard(author, via, header.created_ns, reference)
+        return [values.Relayed(via)] if told else []
+
+    def _leave_relays(self) -> list[values.Effect]:
+        """End live sessions that we began and that nothing came by for long which needed them."""
+        if self._relays_at is None or self._now < self._relays_at:
+            return []
+        effects: list[values.Effect] = []
+        reference, self._relays_at = self._now + self.aside.offset, None
+        for peer in self.sessions.relays:
+            until = self.relays.needed_until(peer)
+            if until <= reference:
+                effects += self._sessions(session_values.Leave(peer))
+            else:
+                self._relays_at = earlier(self._relays_at, self._now + until - reference)
+        return effects
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
@@ -500,10 +552,14 @@ class Group:
         return [*late, *(effect for outline in due for effect in self._admit_aside(outline))]
 
     def _admit_aside(self, outline: values.Outline, *, send: bool = False) -> list[values.Effect]:
-        self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
-        if outline.place is not None:
-            self.logs.add(outline.sender_id, outline.message_id, outline.place)
-        return self._admit(content_of(outline), send=send)
+        self.holdings.add(sync_id := SyncId(outline.created_ns, outline.retrieval_hint))
+        effects: list[values.Effect] = []
+        if (place := outline.place) is not None:
+            author = outline.sender_id
+            self.logs.add(author, outline.message_id, place)
+            via = None if send else author
+            effects += self._pass_on(author, place.log, place.seq, sync_id, via)
+        return [*effects, *self._admit(content_of(outline), send=send)]
 
     def _withdraw(self, settled: Sequence[values.Outline]) -> list[values.Effect]:
         """Take back what turns out to be far ahead (PROTOCOL 4, "clocks").

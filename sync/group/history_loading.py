@@ -18,7 +18,7 @@ from typing import Final
 
 from sync.group.ingest import content_of
 from sync.group.values import LoadHeldBack, Outline
-from sync.machine import SECOND, MessageId, Nanos, earlier
+from sync.machine import SECOND, MessageId, Nanos, PeerId, earlier
 from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry
 from sync.structures.ordered_set import SyncId
@@ -50,16 +50,35 @@ SWEEP: Final = 64
 """Entries taken from the disk at once, some 10 ms of work."""
 
 
-class Loading:
-    """History on its way to a channel: the ids expected, and the entries that wait for them."""
+class OnItsWay:
+    """Messages that sessions are about to bring; see `sync.sds.coming.Coming`."""
 
     def __init__(self) -> None:
-        self.coming: Counter[bytes] = Counter()
-        """Waku hashes: how many sessions want each, and one more for what is in `left`."""
+        self.ids: Counter[bytes] = Counter()
+        """Waku hashes: how many sessions want each, and one more for what is in `Loading.left`."""
+        self.authors: Counter[PeerId] = Counter()
+        """Authors whose logs sessions bring, and how many do."""
+
+    def __bool__(self) -> bool:
+        return bool(self.ids) or bool(self.authors)
+
+    def brings(self, entry: HistoryEntry) -> bool:
+        """Return whether the message that `entry` names is on its way."""
+        return entry.retrieval_hint in self.ids or entry.sender_id in self.authors
+
+
+class Loading:
+    """History on its way to a channel: messages expected, and the entries that wait for them."""
+
+    def __init__(self) -> None:
+        self.on_its_way = OnItsWay()
+        self.coming = self.on_its_way.ids
         self.left: dict[bytes, Nanos] = {}
         """Of these, what sessions that were cut did not bring, and until when another one may."""
         self.awaited: set[bytes] = set()
         """Of these, what entries that wait name."""
+        self.awaits_logs = False
+        """Whether entries that wait name messages of logs that a session brings."""
         self.in_vain: Counter[bytes] = Counter()
         """Ids hoped for that did not come, and how often; as many as are hoped for at most."""
         self.ids: set[MessageId] = set()
@@ -103,6 +122,24 @@ class Loading:
                 self.left[waku_hash] = now + PATIENCE
         self._forget_in_vain()
 
+    def want_logs(self, authors: Iterable[PeerId]) -> None:
+        """A session has begun to bring entries of these authors."""
+        self.on_its_way.authors.update(authors)
+
+    def unwant_logs(self, authors: Iterable[PeerId]) -> None:
+        """A session brings no more of these; nobody waits for logs that no session brings."""
+        known = self.on_its_way.authors
+        known.subtract(authors)
+        for author in [one for one in authors if known[one] <= 0]:
+            del known[author]
+        if not known:
+            self.awaits_logs = False
+
+    def brought(self, now: Nanos) -> None:
+        """An entry of such a log came."""
+        if self.awaits_logs:
+            self._came_at = now
+
     def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
         self.in_vain.pop(waku_hash, None)
@@ -116,10 +153,10 @@ class Loading:
         self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]
     ) -> bool:
         """Return whether `history` names an undelivered message that is on its way or waits."""
-        if not self.coming and not self.ids:
+        if not self.on_its_way and not self.ids:
             return False
         return any(
-            (entry.retrieval_hint in self.coming or entry.message_id in self.ids)
+            (self.on_its_way.brings(entry) or entry.message_id in self.ids)
             and not delivered(entry.message_id)
             for entry in history
         )
@@ -136,8 +173,11 @@ class Loading:
         if not self.ids:
             self._began_at = self._came_at = now
         self.ids.add(message_id)
+        history = tuple(history)
         hints = (entry.retrieval_hint for entry in history)
         self.awaited.update(hint for hint in hints if hint is not None and hint in self.coming)
+        authors = self.on_its_way.authors
+        self.awaits_logs |= any(entry.sender_id in authors for entry in history)
         if direct:
             self.direct.add(message_id)
         self.previews += 1
@@ -156,7 +196,7 @@ class Loading:
         return earlier(due, self._takes_place_at()) if self.ids else due
 
     def _takes_place_at(self) -> Nanos:
-        if not self.awaited:
+        if not self.awaited and not self.awaits_logs:
             return self._came_at if self.due is None else self.due
         held_until = min(self._began_at + HELD_MAX, self._came_at + STALLED_AFTER)
         return held_until if self.due is None else max(self.due, held_until)
@@ -175,6 +215,7 @@ class Loading:
             return []
         self.sweeping, self.due = True, None
         self.awaited.clear()
+        self.awaits_logs = False
         return [LoadHeldBack(None, SWEEP)]
 
     def _drop(self, waku_hash: bytes) -> None:

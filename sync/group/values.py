@@ -418,6 +418,13 @@ class Retrieve:
 
 
 @dataclass(frozen=True, slots=True)
+class Relayed:
+    """`peer` brought a new message of somebody who has no link to us: it is a relay."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class Lacking:
     """Asking in the channel has not brought `count` messages; `peers` may have them.
 
@@ -466,6 +473,7 @@ Effect: TypeAlias = (
     | TypingChanged
     | Retrieve
     | Lacking
+    | Relayed
     | LiveBegan
     | SessionEnded
     | Refused

@@ -37,8 +37,10 @@ from sync.manager.values import (
     Left,
     LogsOffered,
     Rebuilt,
+    Relayed,
     Sought,
     Start,
+    WentLive,
 )
 from sync.sessions.protocol import Protocols, Situation
 from sync.sessions.values import Mode, Outcome, SessionKey
@@ -82,12 +84,16 @@ PUSHED_MANY = 256
 """Messages that come by one session, after which it is compared by author logs what came: that
 acknowledges them at once."""
 
+RELAYS_MAX = 3
+"""Live sessions of a channel that we want, with those who first brought what others wrote."""
+
 NEW_LINK = "new link"
 MISSING = "messages are missing"
 ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
 CUT_SHORT = "a session that the peer began was cut short"
+RELAY = "somebody is heard through this peer alone"
 MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
@@ -109,6 +115,8 @@ class Wish:
     """Whether whole author logs are to be compared, where the peer offers them."""
     then: str = ""
     """Why a session over whole author logs follows this one; empty if none does."""
+    live: bool = False
+    """Whether it is to stay, to pass on what is new."""
 
 
 @dataclass(slots=True)
@@ -137,6 +145,8 @@ class Manager:
         self._wishes: dict[SessionKey, Wish] = {}
         self._regular: dict[ChannelId, Regular] = {}
         self._searches: dict[ChannelId, Search] = {}
+        self._live: dict[tuple[ChannelId, PeerId], bool] = {}
+        """Live sessions, and whether we wanted them."""
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
@@ -168,10 +178,13 @@ class Manager:
                     self._wishes.pop(SessionKey(channel, peer), None)
                     whole = not once and bool(self._histories.whole_needed(channel, peer, now))
                     self._wish(channel, peer, Wish(now, why, once=once, by_logs=whole))
+            case Relayed(channel, peer):
+                self._on_relayed(channel, peer, now)
+            case WentLive(channel, peer):
+                ended = self._running.get(SessionKey(channel, peer))
+                self._live[channel, peer] = ended is not None and ended.live
             case Rebuilt(channel):
-                for key in [key for key in self._running if key.channel == channel]:
-                    failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
-                    self._on_ended(failed, now)
+                self._on_rebuilt(channel, now)
             case Tick():
                 self._wish_regularly(now)
             case _:
@@ -219,6 +232,33 @@ class Manager:
     def _period(self) -> Nanos:
         return round(PERIOD * self._rng.uniform(0.9, 1.1))
 
+    def _on_rebuilt(self, channel: ChannelId, now: Nanos) -> None:
+        """Count all sessions of a channel as failed."""
+        for peer in [peer for known, peer in self._live if known == channel]:
+            self._live_over(channel, peer, now)
+        for key in [key for key in self._running if key.channel == channel]:
+            failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
+            self._on_ended(failed, now)
+
+    def _on_relayed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
+        """Wish for a live session with a relay, unless there are enough."""
+        if (channel, peer) in self._live or not self._presences.offers(channel, peer):
+            return
+        wanted = {key for key, ours in self._live.items() if ours and key[0] == channel}
+        for table in (self._wishes, self._running):
+            wanted |= {key[:2] for key, one in table.items() if one.live and key.channel == channel}
+        if len(wanted) < RELAYS_MAX:
+            self._wishes.pop(SessionKey(channel, peer), None)
+            self._wish(channel, peer, Wish(now, RELAY, by_logs=True, live=True))
+
+    def _live_over(
+        self, channel: ChannelId, peer: PeerId, now: Nanos, *, wanted: bool = True
+    ) -> None:
+        """A live session is over; one that is still `wanted` is to begin anew."""
+        if self._live.pop((channel, peer), False) and wanted:
+            at = now + RETRY_FIRST
+            self._wish(channel, peer, Wish(at, RELAY, by_logs=True, live=True))
+
     def _wish_regularly(self, now: Nanos) -> None:
         """Compare channels whose time has come with one peer each; without peers, with nobody."""
         for channel, regular in list(self._regular.items()):
@@ -250,6 +290,7 @@ class Manager:
         """Forget whoever has no link: as many are remembered as there are links."""
         self._linked.pop((channel, peer), None)
         self._presences.left(channel, peer)
+        self._live.pop((channel, peer), None)
         if not any(one == peer for _, one in self._linked):
             self._begun.pop(peer, None)
         for table in (self._wishes, self._running):
@@ -324,8 +365,10 @@ class Manager:
 
     def _on_ended(self, event: Ended, now: Nanos) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
-        if event.mode is Mode.LIVE:
-            return  # it had none of the places
+        if event.mode is Mode.LIVE:  # it had none of the places
+            wanted = event.outcome is not Outcome.BENIGN
+            self._live_over(event.channel, event.peer, now, wanted=wanted)
+            return
         channel, peer, outcome = event.channel, event.peer, event.outcome
         self._histories.count_logs(channel, event.logs)
         key = SessionKey(channel, peer, event.plane)
@@ -334,8 +377,12 @@ class Manager:
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
-            self._wishes.pop(key, None)
+            wish = self._wishes.get(key)
+            if wish is not None and not (wish.live or wish.why == ASKED):
+                del self._wishes[key]
             self._on_converged(event, ended, now)
+        elif outcome is Outcome.BENIGN and ended is not None and ended.live:
+            self._wish(channel, peer, replace(ended, at=at, failures=failures))
         elif outcome is Outcome.BENIGN:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
         elif outcome is Outcome.MOVED and ended is not None and ended.moved < MOVED_MAX:
@@ -415,7 +462,7 @@ class Manager:
             starts.append(
                 Start(
                     key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why,
-                    choice.cost, self._count(key.peer, choice), bool(wish.then),
+                    choice.cost, self._count(key.peer, choice), bool(wish.then), wish.live,
                 )
             )  # fmt: skip
         return starts
@@ -441,7 +488,7 @@ class Manager:
         offered = self._presences.offers(channel, peer)
         asked = self._protocols.named(wish.protocol) if wish.protocol else None
         wanted = not asked.usual if asked is not None else wish.by_logs
-        cut = wish.failures // CUT_TWICE % 2 == 1 and asked is None
+        cut = wish.failures // CUT_TWICE % 2 == 1 and asked is None and not wish.live
         situation = Situation(
             wish.why,
             wish.span,

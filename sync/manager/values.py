@@ -102,6 +102,22 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
+class Relayed:
+    """`peer` brought a new message of somebody who has no link to us."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class WentLive:
+    """A session with `peer` stays, and passes on what is new."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class Rebuilt:
     """The machines of `channel` were made anew after a failed commit: their sessions are gone."""
 
@@ -118,6 +134,8 @@ Input: TypeAlias = (
     | Asked
     | Ended
     | Sought
+    | Relayed
+    | WentLive
     | Rebuilt
     | Tick
 )
@@ -140,4 +158,5 @@ class Start:
     count: int = 0
     """Sessions over author logs that we began with this peer before, since it has a link."""
     to_now: bool = False
-    """See `StartSession`."""
+    live: bool = False
+    """See `StartSession` about both."""

@@ -117,7 +117,9 @@ class Outlet:
                 self.streams.push(channel, effect)
             case values.CloseTransfer(peer):
                 self.streams.close_transfers(channel, peer)
-            case values.Sought():
+            case values.LiveBegan(session):
+                self.streams.stay(session)
+            case values.Sought() | values.Relayed():
                 pass  # the manager was told
             case _:
                 self._show(channel, effect, loaded)

@@ -51,7 +51,7 @@ from sync.sessions.protocol import (
     Speaks,
     SyncProtocol,
 )
-from sync.sessions.values import LoadedEntry, Plane
+from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Role
 from sync.structures.log_spans import LogSpan
 
@@ -65,6 +65,9 @@ PROGRESS_WITHIN: Final[Nanos] = 30 * SECOND
 
 ROUNDS_MAX: Final = 64
 """Messages remembered to be shown."""
+
+NO_MORE: Final = "not needed any more"
+TOO_FAR: Final = "interrupted: too much is due that continues no log"
 
 SET_LOGS: Final = 512
 """Logs above which mode 1 is cheaper in bytes than all heights."""
@@ -97,6 +100,10 @@ class State(Enum):
     """All differences are known to us; what we owe is sent, then SyncDone."""
     WAITING = "waiting"
     """We have sent SyncDone; that of the peer has not come."""
+    LIVE = "live"
+    """All that is stored is passed on."""
+    LEAVING = "leaving"
+    """We have ended live mode; the answer of the peer has not come."""
     OVER = "over"
 
 
@@ -116,6 +123,7 @@ class Replication:
     payloads_max: int = 1
     usual: bool = False
     family: str = "p2panda"
+    stays: bool = True
     contradicted: str = "differences above the heights"
 
     @property
@@ -173,6 +181,10 @@ class Exchange:
         """Whether all differences are known to us."""
         self._done = False
         """Whether the peer has sent SyncDone."""
+        self._peer_stays = False
+        self._stays = opening.live
+        self._news = Sending()
+        """Entries stored since the heights were frozen, due in live mode."""
         self._messages = 0
         self._taken = 0
         self._due_at: Nanos | None = opening.at + FIRST_WITHIN
@@ -205,13 +217,15 @@ class Exchange:
             return self._on_request(message)
         if isinstance(message, SyncRequest) or message[0] != self._session:
             raise ReplicationError(Reason.SESSION)
+        if self.state in {State.LIVE, State.LEAVING}:
+            return self._on_live(message)
         if self._done:
             raise ReplicationError(Reason.OUT_OF_TURN, "a message after SyncDone")
         match message:
             case Entry():
                 return self._on_entry(message)
             case SyncDone():
-                return self._on_done()
+                return self._on_done(message)
             case Have() if self.mode is Mode.LOG_HEIGHT:
                 return self._on_have(message)
             case _:
@@ -224,8 +238,29 @@ class Exchange:
         for loaded in page:
             message = entry_message(self._session, loaded.entry)
             effects.append(Send(encode(message)))
+        if self.state in {State.LIVE, State.LEAVING}:
+            self._due_at = None if self.state is State.LIVE else self._due_at
+            self._news.loaded(page, more=more)
+            return [*effects, *self._pass_on()]
         self._sending.loaded(page, more=more)
         return [*effects, *self._go_on()]
+
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
+        """Pass on what is new, in live mode; what comes before it waits until then."""
+        del now
+        if known or self.state in {State.LEAVING, State.OVER}:
+            return []
+        if not self._news.add(one):
+            self.state = State.OVER
+            return [Finished(TOO_FAR, self._messages)]
+        return self._pass_on()
+
+    def leave(self, now: Nanos) -> list[Effect]:
+        """Say that nothing more comes, and wait for the peer to say so."""
+        if self.state is not State.LIVE:
+            return []
+        self.state, self._due_at = State.LEAVING, now + FIRST_WITHIN
+        return self._say(SyncDone(self._session, live=False))
 
     def go_on(self, now: Nanos) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""
@@ -240,7 +275,8 @@ class Exchange:
 
     def deadline(self) -> Nanos | None:
         """Return when the peer has been silent for too long."""
-        return None if self._sending.loading else self._due_at
+        waits = self._sending.loading and self.state is not State.LEAVING
+        return None if waits else self._due_at
 
     # --- Beginning -----------------------------------------------------------------------------
 
@@ -341,7 +377,7 @@ class Exchange:
         if self.state is not State.SENDING or self._sending.loading:
             return []
         self.state = State.WAITING
-        return [*self._say(SyncDone(self._session, live=False)), *self._finish()]
+        return [*self._say(SyncDone(self._session, live=self._stays)), *self._finish()]
 
     def _on_entry(self, message: Entry) -> list[Effect]:
         """Take an entry above what is held here of its log, as far as the peer told.
@@ -359,20 +395,49 @@ class Exchange:
         self._taken += 1
         return [Brings(entry)]
 
-    def _on_done(self) -> list[Effect]:
+    def _on_done(self, message: SyncDone) -> list[Effect]:
         if not self._known:
             raise ReplicationError(Reason.OUT_OF_TURN, "SyncDone before all was compared")
         self._done = True
+        self._peer_stays = message.live
         return self._finish()
 
     def _finish(self) -> list[Effect]:
         if not self._done or self.state is not State.WAITING:
             return []
-        self.state = State.OVER
+        live = self._stays and self._peer_stays
+        self._heads, self._told, self._sets = Heads(()), {}, None  # only the stream may stay
+        self.state = State.LIVE if live else State.OVER
         self._due_at = None
         moved = self._taken or self._sending.sent
         result = "reconciled" if moved else "equal"
-        return [Finished(result, self._messages, checked=True)]
+        finished = Finished(result, self._messages, checked=True, live=live)
+        return [finished, *self._pass_on()]
+
+    # --- Live mode -----------------------------------------------------------------------------
+
+    def _pass_on(self) -> list[Effect]:
+        if self.state is not State.LIVE:
+            return []
+        page = self._news.ask()
+        return [] if page is None else [page]
+
+    def _on_live(self, message: Message) -> list[Effect]:
+        """Take what the peer passes on, or end with it."""
+        self._due_at = None if self.state is State.LIVE else self._due_at
+        match message:
+            case Entry():
+                entry = open_entry(message)
+                if entry.header.channel_id != self._opening.channel:
+                    raise ReplicationError(Reason.OUT_OF_TURN, "an entry of another channel")
+                return [Brings(entry)]
+            case SyncDone(_, live) if not live:
+                answer = [] if self.state is State.LEAVING else self._say(message)
+                self.state, self._due_at = State.OVER, None
+                over = Finished(NO_MORE, self._messages, outcome=Outcome.BENIGN)
+                return [*answer, over]
+            case _:
+                raise ReplicationError(Reason.OUT_OF_TURN, f"{type(message).__name__} in live mode")
 
     # --- What is said --------------------------------------------------------------------------
 

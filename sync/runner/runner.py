@@ -32,7 +32,9 @@ BATCH_MAX = 512
 
 RECORDS: Final = frozenset(get_args(values.Record))
 
-FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
+FOR_THE_MANAGER: Final = frozenset(
+    {values.Lacking, values.SessionEnded, values.Sought, values.Relayed, values.LiveBegan}
+)
 """Effects that the manager hears of."""
 
 LINKS: Final = frozenset(
@@ -360,6 +362,7 @@ class Runner:
         if type(event) in LINKS:
             self._on_link(addressed, now, batch)
         if managed:
+            batch.records += _compared(channel, managed, now)
             self._tell_manager(channel, managed, now)
 
     def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
@@ -403,6 +406,10 @@ class Runner:
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
                 self._on_session_over(channel, effect, now)
+            elif isinstance(effect, values.Relayed):
+                self._manage(managing.Relayed(channel, effect.peer), now)
+            elif isinstance(effect, values.LiveBegan):
+                self._manage(managing.WentLive(channel, effect.peer), now)
             elif isinstance(effect, values.Sought):
                 sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
                 self._manage(sought, now)
@@ -439,8 +446,20 @@ class Runner:
                 start.protocol,
                 start.count,
                 start.to_now,
+                start.live,
             )
             self.inputs.add_own(start.channel, session)
+
+
+def _compared(
+    channel: ChannelId, effects: Sequence[values.Effect], now: Nanos
+) -> list[values.SetCompared]:
+    """Return what is to be kept of comparisons of everything: with whom, and when."""
+    return [
+        values.SetCompared(channel, effect.peer, now)
+        for effect in effects
+        if isinstance(effect, values.SessionEnded) and effect.converged and effect.whole
+    ]
 
 
 def _without_frames(error: LocalError | RemoteError) -> LocalError | RemoteError:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.coming import NOTHING, Coming
 from sync.sds.message import HistoryEntry
 from sync.sds.repair import Window, digest
 
@@ -236,19 +237,19 @@ class Asking:
         most: int,
         window: Window,
         now: Nanos,
-        coming: Collection[bytes] = frozenset(),
+        coming: Coming = NOTHING,
     ) -> list[Request]:
         """Return up to `most` requests whose time has come, lowest T_req first, links by turns.
 
-        We ask for these now: each waits for its answers, and then is asked for again. An id with a
-        retrieval hint in `coming` is not asked for, as if somebody else had done so.
+        We ask for these now: each waits for its answers, and then is asked for again. What is on
+        its way is not asked for, as if somebody else had done so.
         """
         asked: list[Request] = []
         again: dict[PeerId | None, Asked] = {}
         while len(asked) < most and (request := self._next_due(now)) is not None:
             link = self._links[request.via]
             heapq.heappop(link.again if request.asked else link.heap)
-            if request.entry.retrieval_hint not in coming:
+            if not coming.brings(request.entry):
                 if request.asked:
                     again[request.via] = link
                 request.asked_at, request.left_to = now, ()

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Final
 
 from sync.machine import SECOND, MessageId, Nanos, PeerId
+from sync.sds.coming import NOTHING, Coming
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
 from sync.sds.history import Log
 from sync.sds.incoming import MISSING_MAX, Content, Incoming, Sought
@@ -46,8 +47,7 @@ class Causal:
         self.repairs = Repairs(me, parameters)
         self.aside: set[MessageId] = set()
         """Messages that wait for their time, outside of this machine, whose limits bound them."""
-        self.coming: Collection[bytes] = frozenset()
-        """Retrieval hints of what is on its way without being asked for."""
+        self.coming: Coming = NOTHING
         self._came: dict[PeerId, int] = {}
         """Number of messages that came on each link since `_came_since`, a second ago at most."""
         self._pouring: frozenset[PeerId] = frozenset()
@@ -156,7 +156,7 @@ class Causal:
             unknown = {
                 message_id: entry
                 for message_id, entry in unknown.items()
-                if message_id not in self.aside and entry.retrieval_hint not in self.coming
+                if message_id not in self.aside and not self.coming.brings(entry)
             }
         if not unknown:
             return []

@@ -18,6 +18,7 @@ from sync.errors import DecodeError, LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.sds.acknowledge import Outgoing
 from sync.sds.causal import Causal
+from sync.sds.coming import Coming
 from sync.sds.events import (
     Admit,
     AskAgain,
@@ -147,8 +148,8 @@ class Channel:
             due = earlier(due, self.repairs.answering.deadline())
         return due
 
-    def expect(self, coming: Collection[bytes]) -> None:
-        """Ask nobody for what has one of these retrieval hints: it is on its way."""
+    def expect(self, coming: Coming) -> None:
+        """Ask nobody for what is on its way."""
         self._causal.coming = self.repairs.coming = coming
 
     @property

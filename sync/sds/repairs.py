@@ -6,12 +6,12 @@ Rules:
 2. Whoever hears a request leaves the asking to its sender; whoever hears an answer does not answer.
 """
 
-from collections.abc import Collection
 from typing import Final
 
 from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking
+from sync.sds.coming import NOTHING, Coming
 from sync.sds.events import Answer, Effect, Retrieve
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import Parameters
@@ -31,8 +31,7 @@ class Repairs:
         self.participants = Participants(me)
         self.connected = 0
         """Peers connected now."""
-        self.coming: Collection[bytes] = frozenset()
-        """Retrieval hints of what is on its way without being asked for."""
+        self.coming: Coming = NOTHING
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
         self._counted_until: Nanos = 0

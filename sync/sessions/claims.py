@@ -39,6 +39,10 @@ class Claimed(Protocol):
     def claimed(self) -> list[int]:
         """Bytes that each of them takes."""
 
+    @property
+    def live(self) -> int:
+        """Number of those that are live."""
+
 
 class Claims:
     """See the module docstring; `sessions` returns those of every channel."""
@@ -56,6 +60,11 @@ class Claims:
         part, of = SHARE
         share = (self.free + own) * part // of
         return max(0, max(share, CLAIMS_LEAST) - own) // CLAIM_BYTES
+
+    @property
+    def live(self) -> int:
+        """Number of live sessions of all channels."""
+        return sum(one.live for one in self._sessions())
 
     @property
     def free(self) -> int:

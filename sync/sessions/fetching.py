@@ -17,7 +17,9 @@ from sync.sessions.values import (
     Push,
     Refused,
     Sought,
+    UnwantedLogs,
     Wanted,
+    WantedLogs,
 )
 from sync.structures.ordered_set import SyncId
 
@@ -126,6 +128,21 @@ class Fetching:
         session.lacked.update(have)
         wanted: list[Effect] = [Wanted(need)] if need and not session.given_up else []
         return wanted + self.feed(session, receiving.Wanted(need), now)
+
+    @staticmethod
+    def want_logs(session: Session, authors: frozenset[PeerId]) -> list[Effect]:
+        """Expect entries of these authors on the session's own stream."""
+        news = authors - session.authors
+        if not news or session.given_up:
+            return []
+        session.authors |= news
+        return [WantedLogs(news)]
+
+    @staticmethod
+    def let_go_of_logs(session: Session) -> list[Effect]:
+        """Expect no entries there any more: all have come, or none do."""
+        authors, session.authors = frozenset(session.authors), set()
+        return [UnwantedLogs(authors)] if authors else []
 
     @staticmethod
     def push(session: Session) -> list[Effect]:

@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeAlias
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.cards import Round
-from sync.sessions.values import LoadedEntry, Outcome, Plane
+from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Differences, Role
 from sync.structures.log_spans import LogHeight, LogSpan
 from sync.structures.ordered_set import Bounds, OrderedSet, SyncId
@@ -82,6 +82,7 @@ class Opening:
         heights: returns the heights of the logs that `local` has, ascending.
         count: sessions that its initiator began with its peer before, since they are linked.
         announced: whether the peer was told that it may ask for the channel.
+        live: whether it may stay, to pass on what is new.
     """
 
     role: Role
@@ -96,6 +97,7 @@ class Opening:
     heights: Callable[[], tuple[LogHeight, ...]] = tuple
     count: int = 0
     announced: bool = True
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,8 @@ class Load:
 
     spans: tuple[LogSpan, ...]
     after: tuple[int, MessageId] | None = None
+    ids: tuple[SyncId, ...] = ()
+    """Instead of spans: these alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,12 @@ class Exchange(Protocol):
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
         """Take the page that `Load` asked for; without `more`, nothing is left of its spans."""
 
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
+        """A message is stored that was not here; `known`: the peer has it, or is sent it anyway."""
+
+    def leave(self, now: Nanos) -> Sequence[Effect]:
+        """End live mode."""
+
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """The clock reached `deadline`: finish, or set a later one; else the session is ended."""
 
@@ -255,6 +265,10 @@ class SyncProtocol(Protocol):
 
         See `sync.manager.announcing`. Empty for one that is told by its own name.
         """
+
+    @property
+    def stays(self) -> bool:
+        """True if its sessions may go on to pass on what is new."""
 
     @property
     def contradicted(self) -> str:

@@ -122,11 +122,17 @@ class Session:
     brought: Brought = field(default_factory=Brought)
     """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
 
+    authors: set[PeerId] = field(default_factory=set)
+    """Authors of the entries that the peer owes on that stream, by its word."""
+
     begun: int = 0
     """Sessions that its initiator, if it is us, began with the peer before."""
 
     announced: bool = True
     """Whether the peer was told that it may ask for whole logs of the channel."""
+
+    stays: bool = False
+    """Whether it is to go live."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""
@@ -246,6 +252,7 @@ class Session:
             heights,
             self.begun,
             self.announced,
+            self.stays,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
@@ -339,7 +346,7 @@ class Session:
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
-        if self.given_up or not self.transfer.lacking:
+        if self.given_up or not (self.transfer.lacking or self.authors):
             return None
         return self.moved_at + STALLED_AFTER
 

@@ -40,7 +40,7 @@ from sync.sessions.protocol import (
 )
 from sync.sessions.protocol import Effect as Step
 from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
-from sync.sessions.table import Table
+from sync.sessions.table import LIVE_OF_NODE_MAX, Table
 from sync.sessions.values import (
     SHARE,
     Accepted,
@@ -52,11 +52,13 @@ from sync.sessions.values import (
     EntriesLoaded,
     Here,
     Input,
+    Leave,
     LiveBegan,
     LoadEntries,
     LogsAnnounced,
     Mode,
     OpenSession,
+    Outcome,
     PeerAnnounced,
     PeerGone,
     PeerJoined,
@@ -70,6 +72,7 @@ from sync.sessions.values import (
     SessionOpened,
     SessionPayload,
     StartSession,
+    Stored,
     TransferEnded,
     Transferred,
     Unwanted,
@@ -126,6 +129,10 @@ class Sessions:
                 return [*self._on_continue(number, now), *self._make_room(now)]
             case EntriesLoaded():
                 return self._on_loaded(event, now)
+            case Stored():
+                return self._on_stored(event, now)
+            case Leave(peer):
+                return self._on_leave(peer, now)
             case Brought(number, sync_id):
                 return self._on_brought(number, sync_id, now)
             case SessionClosed(number, reason):
@@ -198,6 +205,25 @@ class Sessions:
         return peer in self.by_peer or self._table.late.of(peer, now) is not None
 
     @property
+    def passes_on(self) -> bool:
+        """True if what is stored is to be told: some session is live, or may become so."""
+        return any(one.stays for one in self.running.values())
+
+    @property
+    def relays(self) -> list[PeerId]:
+        """Peers with whom we began a live session."""
+        return [one.peer for one in self._table.live if one.initiated]
+
+    def is_live(self, number: SessionId) -> bool:
+        """Return whether a stream is that of a live session."""
+        return any(one.stream == number for one in self._table.live)
+
+    @property
+    def live(self) -> int:
+        """Number of live sessions."""
+        return len(self._table.live)
+
+    @property
     def claimed(self) -> list[int]:
         """Bytes that each session takes for what its peer claims, those just over too."""
         return self._table.claimed
@@ -209,7 +235,7 @@ class Sessions:
         assert protocol is not None, "only registered protocols are chosen"
         peer, shares = start.peer, self._fetching.shares
         session = self._session(start.session, peer, protocol, start.why, now, offset)
-        session.begun = start.count
+        session.begun, session.stays = start.count, start.live
         if start.span is not None:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
@@ -273,6 +299,7 @@ class Sessions:
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
+        session.stays = self._may_stay(session) and (session.stays or not session.initiated)
         room = partial(self._room, session)
         return session.begin_exchange(payloads_max, now, room, self._holdings.heights)
 
@@ -291,6 +318,14 @@ class Sessions:
         session = Session(number, key, protocol, why, now, now, retained_from, retained_from)
         session.stream, session.moved_at = number, now
         return session
+
+    def _may_stay(self, session: Session) -> bool:
+        """Return whether a session may go live, here and in the whole node."""
+        return (
+            session.protocol.stays
+            and self._table.has_place_live(session.key)
+            and self._claims.live < LIVE_OF_NODE_MAX
+        )
 
     # --- Comparing -----------------------------------------------------------------------------
 
@@ -316,7 +351,10 @@ class Sessions:
         session = self._table.numbered(loaded.session)
         if session is None or session.exchange is None:
             return []
-        session.lacked.update([one.sync_id for one in loaded.page])
+        if session.exchanged is not None and not session.live:
+            return []  # there was no place for it to go live
+        if not session.live:
+            session.lacked.update([one.sync_id for one in loaded.page])
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
         return self._carry_out(session, steps, now)
 
@@ -327,10 +365,29 @@ class Sessions:
             session.got += 1
             session.need = max(session.need, session.got)  # a peer need not say how much it owes
             session.moved_at = now
+            if session.live:
+                return []
             session.brought.add(sync_id)
             if len(session.brought) % LOOKED_AFTER == 0:
                 return self._make_room(now)
         return []
+
+    def _on_stored(self, stored: Stored, now: Nanos) -> list[Effect]:
+        """Tell those who pass on what is new, or are about to."""
+        effects: list[Effect] = []
+        for session in list(self.running.values()):
+            if session.stays and session.exchange is not None:
+                known = stored.via is None or session.peer in {stored.via, stored.author}
+                steps = session.exchange.stored(stored, now, known=known)
+                effects += self._carry_out(session, steps, now) if steps else []
+        return effects
+
+    def _on_leave(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        effects: list[Effect] = []
+        for session in self._table.live:
+            if session.peer == peer and session.exchange is not None:
+                effects += self._carry_out(session, session.exchange.leave(now), now)
+        return effects
 
     def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:
         """Go on answering what came, unless the session ended meanwhile."""
@@ -365,11 +422,13 @@ class Sessions:
                     effects += self._fetching.differ(session, need, have, now)
                 case Speaks(name):
                     session.protocol = self._protocols.named(name) or session.protocol
-                case Owes(need, have):
+                case Owes(need, have, _, keys):
                     session.need += need
                     session.have += have
-                case Load(spans, after):
-                    effects.append(LoadEntries(session.number, spans, after))
+                    authors = frozenset([PeerId(key.hex()) for key in keys])
+                    effects += self._fetching.want_logs(session, authors)
+                case Load(spans, after, ids):
+                    effects.append(LoadEntries(session.number, spans, after, ids))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
                 case Finished():
@@ -381,10 +440,13 @@ class Sessions:
     def _on_finished(self, session: Session, finished: Finished, now: Nanos) -> list[Effect]:
         session.exchanged = finished
         if session.live:
-            return [CloseSession(session.number), *self._end(session, finished.result, now)]
+            polite = finished.outcome is Outcome.BENIGN
+            closed = CloseSession(session.number)
+            return [closed, *self._end(session, finished.result, now, benign=polite)]
         effects = self._go_live(session, now) if finished.live else []
         if not effects:
             effects = [CloseSession(session.number)]
+        effects += self._fetching.let_go_of_logs(session)
         effects += self._fetching.push(session)
         effects += self._fetching.share_found(session, now)
         if not finished.checked:
@@ -411,12 +473,13 @@ class Sessions:
     def _go_live(self, session: Session, now: Nanos) -> list[Effect]:
         """Let stream and exchange go on in a session of their own, if there is a place for it."""
         key = session.key._replace(mode=Mode.LIVE)
-        if key in self.running or not self._table.has_place_live():
+        if not self._may_stay(session):
             return []
         live = self.running[key] = Session(
             session.number, key, session.protocol, session.why, now, now, session.since
         )
         live.stream, live.exchange, live.moved_at = session.stream, session.exchange, now
+        live.stays, session.stays = True, False
         session.cards, session.stream, session.exchange = tuple(session.rounds), None, None
         return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane)]
 
@@ -447,6 +510,7 @@ class Sessions:
             if gives_up_at is not None and gives_up_at <= now:
                 session.given_up = True
                 effects.append(Unwanted(session.transfer.missing, stalled=True))
+                effects += self._fetching.let_go_of_logs(session)
             due = session.deadline()
             if due is None or due > now:
                 continue
@@ -522,6 +586,7 @@ class Sessions:
                 self._table.late.let_go(session, now)
         if left and not session.given_up:
             effects.append(Unwanted(left))
+        effects += self._fetching.let_go_of_logs(session)
         effects.append(self._close(session, result, now, benign=benign))
         return [*effects, *self._fetching.go_on(now)]
 

@@ -7,7 +7,7 @@ from typing import Final
 from sync.machine import SECOND, Nanos, PeerId
 from sync.sessions.grace import Grace
 from sync.sessions.session import Session
-from sync.sessions.values import SessionId, SessionKey
+from sync.sessions.values import Mode, SessionId, SessionKey
 
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
@@ -18,6 +18,9 @@ so nothing else bounds them; more people than that do not bring something at onc
 
 LIVE_MAX: Final = 8
 """Live sessions of a channel: each holds a stream for as long as it goes on."""
+
+LIVE_OF_NODE_MAX: Final = 32
+"""Live sessions of all channels together."""
 
 IDLE_AFTER: Nanos = SECOND
 """Time in which a session that still compares may find out nothing, where room is needed: an answer
@@ -49,9 +52,14 @@ class Table:
         """Return all running sessions with `peer`."""
         return [one for one in self.running.values() if one.peer == peer]
 
-    def has_place_live(self) -> bool:
-        """Return whether one more session may go live."""
-        return sum(one.live for one in self.running.values()) < LIVE_MAX
+    @property
+    def live(self) -> list[Session]:
+        """The live sessions."""
+        return [one for one in self.running.values() if one.live]
+
+    def has_place_live(self, key: SessionKey) -> bool:
+        """Return whether a session may go live: there is a place, and none with that peer."""
+        return key._replace(mode=Mode.LIVE) not in self.running and len(self.live) < LIVE_MAX
 
     @property
     def claimed(self) -> list[int]:

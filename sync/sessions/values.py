@@ -117,6 +117,8 @@ class StartSession:
     """Sessions that we began with this peer before, since it has a link."""
     to_now: bool = False
     """Whether a window of `span` ends now: else a little before, as the rest is just broadcast."""
+    live: bool = False
+    """Whether we want it to stay, to pass on what is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,27 @@ class Here:
     """A message is here now, whichever way it came."""
 
     sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message is stored that was not here: its place in its log, and what it is reconciled by.
+
+    It came from `via`; None where we wrote it, so that whoever has a link is sent it anyway.
+    """
+
+    author: PeerId
+    log: int
+    seq: int
+    sync_id: SyncId
+    via: PeerId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The live session with `peer` is not needed any more."""
+
+    peer: PeerId
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +392,20 @@ class Unwanted:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedLogs:
+    """A session has begun to bring entries of these authors, on its own stream."""
+
+    authors: frozenset[PeerId]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedLogs:
+    """A session brings nothing more of these authors."""
+
+    authors: frozenset[PeerId]
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
 
@@ -392,6 +429,8 @@ Input: TypeAlias = (
     | Transferred
     | TransferEnded
     | Here
+    | Stored
+    | Leave
     | Brought
     | PeerJoined
     | PeerGone
@@ -412,5 +451,7 @@ Effect: TypeAlias = (
     | Accepted
     | Wanted
     | Unwanted
+    | WantedLogs
+    | UnwantedLogs
     | Proved
 )

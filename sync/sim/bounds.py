@@ -18,8 +18,10 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 
 from sync.check import message as check_message
-from sync.group import aside, history_loading, logs, typing_notices, writer
+from sync.group import aside, history_loading, logs, relays, typing_notices, writer
 from sync.manager import histories, schedule
+from sync.p2panda import messages, sending
+from sync.p2panda import session as p2panda
 from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
@@ -120,7 +122,6 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
     "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": _stored,
-    "Causal.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Causal.forgone": causal.FORGONE_MAX,
     "Group.peers": _links,
     "Holders._hints": evidence.HINTS_MAX,
@@ -136,7 +137,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
     "Loading.awaited": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
-    "Loading.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "OnItsWay.ids": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,
     "Loading.in_vain": history_loading.LEFT_MAX,
@@ -150,6 +151,11 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
     "Histories._logs": _channels,
     "Manager._begun": _links,
+    "Manager._live": _links,
+    "Relays._through": relays.AUTHORS_MAX,
+    "Relays._told": _links,
+    "Sending._due": _stored,
+    "Sending._loose": sending.LOOSE_MAX + 1,
     "Manager._linked": _links,
     "Manager._regular": _channels,
     "Manager._running": schedule.SESSIONS_MAX,
@@ -175,6 +181,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Search.tried": _links,
     "Brought._hashes": claims.CLAIMS_BYTES_MAX,
     "Brought._timestamps": claims.CLAIMS_BYTES_MAX // brought.ID_BYTES,
+    "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
+    "Session.authors": messages.LOGS_MAX,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
     "Session.pushed": _stored,
@@ -186,6 +194,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Shares._returned": _links,
     "Shares.given": _links,
     "Shares.later": _links,
+    "Exchange._cards": p2panda.ROUNDS_MAX,
+    "Exchange._told": messages.LOGS_MAX,
+    "Heads._heights": _stored,
+    "Heads.items": _stored,
     "Fetching.linked": _links,
     "Fetching.pushing": _links,
     "Grace.sessions": lambda scale: scale.sessions,
@@ -210,7 +222,6 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Asking.in_line": incoming.MISSING_MAX,
     "Asking.requests": asking.REQUESTS_MAX,
     "Reference.members": _links,
-    "Repairs.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "RollingBloomFilter._older": _filter,
     "RollingBloomFilter._one_by_one": _filter,
     "RollingBloomFilter._unset": _filter,

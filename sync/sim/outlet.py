@@ -168,6 +168,7 @@ class Outlet:
                 | values.SetLog()
                 | values.SetClock()
                 | values.SetCounter()
+                | values.SetCompared()
                 | values.Discard()
                 | values.BeginAnew()
             ):

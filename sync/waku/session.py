@@ -18,7 +18,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import LoadedEntry, Plane
+from sync.sessions.values import LoadedEntry, Plane, Stored
 from sync.structures.differences import Differences, Role
 from sync.structures.ordered_set import SyncId
 from sync.waku import reconcile
@@ -66,6 +66,7 @@ class WakuSync:
     transfer: str = TRANSFER
     payloads_max: int = PAYLOADS_MAX
     usual: bool = True
+    stays: bool = False
     family: str = ""
     contradicted: str = "fingerprints lied"
 
@@ -147,6 +148,16 @@ class WakuExchange:
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""
         raise AssertionError("it loads nothing")
+
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
+        """Pass on nothing."""
+        del one, now, known
+        return []
+
+    def leave(self, now: Nanos) -> list[Effect]:
+        """Do nothing: it is never live."""
+        del now
+        return []
 
     def tick(self, now: Nanos) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""

@@ -168,6 +168,14 @@ class SessionStreams:
         writer = self._writers.get(session)
         return None if writer is None else writer.peer
 
+    def stay(self, session: values.SessionId) -> None:
+        """Give back the place of a stream that goes live: those have places of their own.
+
+        See `sync.sessions.table.LIVE_MAX`.
+        """
+        if (writer := self._writers.get(session)) is not None:
+            self._answered.leave(writer.stream)
+
     def close(self, session: values.SessionId) -> None:
         """Close a stream, after what was sent on it."""
         if (writer := self._writers.pop(session, None)) is not None:

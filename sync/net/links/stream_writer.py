@@ -77,6 +77,11 @@ class StreamWriter:
             raise self._failure
 
     @property
+    def stream(self) -> SecureStream:
+        """The stream that is written to."""
+        return self._stream
+
+    @property
     def peer(self) -> PeerId:
         """Peer at the other end."""
         return self._stream.peer

@@ -3,6 +3,7 @@
 from chat_tui.wording.person import whois
 from sync.group import values
 from sync.machine import SECOND
+from sync.manager.registry import WAKU_ONLY
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, encode
 from sync.sessions.protocol import Protocols
@@ -40,7 +41,7 @@ def test_whois_says_what_is_announced_and_that_other_versions_are_not_requested(
 
 
 def test_whois_says_nothing_of_it_where_nothing_is_announced() -> None:
-    world = World(2, 1)
+    world = World(2, 1, terms=Terms(protocols=WAKU_ONLY))
     world.run(6 * SECOND)
 
     assert row(world) == ""

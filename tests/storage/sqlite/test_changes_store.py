@@ -272,7 +272,7 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             DROP TABLE awaited_links;
             DROP TABLE nicks; DROP TABLE key_warnings; DROP INDEX peers_blocked; DROP TABLE clocks;
             DROP TRIGGER authors_lose; DROP TABLE authors; DROP TABLE counted;
-            DROP TABLE contradictions; DROP TABLE announced;
+            DROP TABLE contradictions; DROP TABLE announced; DROP TABLE compared;
             ALTER TABLE channels DROP COLUMN direct; ALTER TABLE channels DROP COLUMN left_ns;
             ALTER TABLE peers DROP COLUMN noise_key; ALTER TABLE peers DROP COLUMN verified_ns;
             ALTER TABLE peers DROP COLUMN blocked_ns; ALTER TABLE peers DROP COLUMN private_ns;

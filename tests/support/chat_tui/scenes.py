@@ -16,6 +16,7 @@ from chat_tui.client.simulated import SimulatedChat
 from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import WAKU_ONLY
 from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
@@ -52,7 +53,7 @@ DAY: Final[Nanos] = 24 * HOUR
 PART: Final = 12
 """Lines of those that come at once: fewer than the screen has."""
 
-LIVE: Final = Terms()
+LIVE: Final = Terms(protocols=WAKU_ONLY)
 """Parameters that live chats have agreed on."""
 
 LONG: Final[Nanos] = 10 * MINUTE

@@ -17,7 +17,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import LoadedEntry, Outcome, Plane
+from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Role
 
 SAYS: Final = b"I hold "
@@ -37,6 +37,7 @@ class Toy:
     transfer: str = ""
     payloads_max: int = 1
     usual: bool = False
+    stays: bool = False
     family: str = ""
     contradicted: str = ""
 
@@ -93,6 +94,16 @@ class ToyExchange:
         """See `sync.sessions.protocol.Exchange`."""
         raise AssertionError("it loads nothing")
 
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
+        """Pass on nothing."""
+        del one, now, known
+        return []
+
+    def leave(self, now: Nanos) -> list[Effect]:
+        """Do nothing: it is never live."""
+        del now
+        return []
+
     def tick(self, now: Nanos) -> list[Effect]:
         return [Finished("timed out", rounds=0)] if now >= self._ends_at else []
 
@@ -128,6 +139,7 @@ class StayingToy(Toy):
     """A toy whose streams stay once both ends are equal, until one of them says goodbye."""
 
     name: str = "staying toy"
+    stays: bool = True
     stream: str = "/toy/staying/1"
 
     def exchange(self, opening: Opening) -> "StayingExchange":

@@ -12,6 +12,9 @@ from sync.manager.schedule import (
     MANY_CAME,
     NEW_LINK,
     PUSHED_MANY,
+    RELAY,
+    RELAYS_MAX,
+    RETRY_FIRST,
     SPAN,
     Manager,
 )
@@ -23,11 +26,14 @@ from sync.manager.values import (
     Joined,
     Left,
     LogsOffered,
+    Rebuilt,
+    Relayed,
     Sought,
     Start,
+    WentLive,
 )
 from sync.p2panda.session import SET_LOGS
-from sync.sessions.values import PUT_OFF, Outcome
+from sync.sessions.values import PUT_OFF, Mode, Outcome
 
 LOBBY, OTHER = ChannelId("c0" * 16), ChannelId("c1" * 16)
 ME, PEER = PeerId("11" * 32), PeerId("22" * 32)
@@ -176,3 +182,108 @@ def test_of_too_many_peers_the_one_compared_longest_ago_is_forgotten() -> None:
 
     assert histories.whole_needed(LOBBY, peers[0], NOW + MINUTE) == NEVER
     assert histories.whole_needed(LOBBY, peers[1], NOW + MINUTE) == ""
+
+
+# --- Relays ------------------------------------------------------------------------------------
+
+LIVE_OVER = Ended(LOBBY, PEER, Outcome.NOT_CONVERGED, mode=Mode.LIVE)
+
+
+def compared() -> Manager:
+    made, _ = meeting(NOW)
+    made.handle(CONVERGED, NOW)
+    return made
+
+
+def went_live() -> Manager:
+    made = compared()
+    [start] = made.handle(Relayed(LOBBY, PEER), NOW)
+    assert (start.protocol, start.why, start.live) == ("logheight", RELAY, True)
+    made.handle(WentLive(LOBBY, PEER), NOW)
+    made.handle(replace(CONVERGED, protocol="logheight"), NOW)
+    return made
+
+
+def test_a_relay_is_asked_to_stay_once() -> None:
+    made = went_live()
+
+    assert made.handle(Relayed(LOBBY, PEER), NOW) == []
+
+
+def test_while_another_session_with_it_runs_the_wish_waits_and_is_not_forgotten() -> None:
+    made, _ = meeting(NOW)
+    assert made.handle(Relayed(LOBBY, PEER), NOW) == []
+
+    [start] = made.handle(CONVERGED, NOW)
+
+    assert start.live
+
+
+def test_one_that_was_cut_begins_anew_and_one_that_ended_politely_does_not() -> None:
+    cut, polite = went_live(), went_live()
+
+    assert cut.handle(LIVE_OVER, NOW) == []
+    [again] = cut.handle(Tick(), NOW + RETRY_FIRST)
+    polite.handle(replace(LIVE_OVER, outcome=Outcome.BENIGN), NOW)
+
+    assert (again.why, again.live) == (RELAY, True)
+    assert polite.handle(Tick(), NOW + RETRY_FIRST) == []
+
+
+def test_after_machines_made_anew_it_begins_anew() -> None:
+    made = went_live()
+
+    made.handle(Rebuilt(LOBBY), NOW)
+    [again] = made.handle(Tick(), NOW + RETRY_FIRST)
+
+    assert again.live
+
+
+def test_one_that_the_peer_wanted_is_the_peers_to_begin_anew() -> None:
+    made = compared()
+    made.handle(WentLive(LOBBY, PEER), NOW)
+
+    made.handle(LIVE_OVER, NOW)
+
+    assert made.handle(Tick(), NOW + RETRY_FIRST) == []
+
+
+def test_who_offers_nothing_is_no_relay() -> None:
+    made = compared()
+    made.handle(LogsOffered(PEER, frozenset()), NOW)
+
+    assert made.handle(Relayed(LOBBY, PEER), NOW) == []
+
+
+def test_no_more_relays_are_wanted_than_a_few() -> None:
+    made = went_live()
+    others = [PeerId(f"{number:02x}" * 32) for number in range(0x30, 0x30 + RELAYS_MAX)]
+    begun: list[Start] = []
+    for peer in others:
+        made.handle(Joined(LOBBY, peer, logs=3), NOW)
+        made.handle(Announced(LOBBY, peer, frozenset({"p2panda"})), NOW)
+        made.handle(LogsOffered(peer, frozenset({LOBBY})), NOW)
+        made.handle(replace(CONVERGED, peer=peer), NOW)
+        made.handle(replace(CONVERGED, peer=peer, protocol="logheight"), NOW)
+        begun += made.handle(Relayed(LOBBY, peer), NOW)
+
+    assert [one.peer for one in begun if one.live] == others[: RELAYS_MAX - 1]
+
+
+def test_one_that_gave_way_to_another_is_tried_again_and_still_to_stay() -> None:
+    made = compared()
+    made.handle(Relayed(LOBBY, PEER), NOW)
+
+    made.handle(replace(CONVERGED, outcome=Outcome.BENIGN, whole=False), NOW)
+    [again] = made.handle(Tick(), NOW + RETRY_FIRST)
+
+    assert (again.why, again.live) == (RELAY, True)
+
+
+def test_who_asks_while_another_session_runs_gets_one_of_their_own() -> None:
+    made, _ = meeting(NOW)
+    assert made.handle(Asked(LOBBY, PEER), NOW) == []
+
+    [start] = made.handle(CONVERGED, NOW)
+
+    assert start.why == ASKED

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
+from sync.manager.registry import WAKU_ONLY
 from sync.manager.schedule import (
     AGAIN_AFTER,
     ASKED,
@@ -41,7 +42,6 @@ from sync.manager.values import (
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC
-from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.toy.session import ANNOUNCED, TOY
 
 NOW: Nanos = 1_763_700_000 * SECOND

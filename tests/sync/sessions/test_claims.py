@@ -13,6 +13,7 @@ class Taking:
     """Sessions of a channel that take all they may."""
 
     claimed: list[int] = field(default_factory=list)
+    live: int = 0
 
 
 def test_the_first_session_may_bring_a_long_history() -> None:

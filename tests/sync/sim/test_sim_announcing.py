@@ -5,6 +5,7 @@ import pytest
 from sync.group import values
 from sync.machine import MINUTE, SECOND, ChannelId
 from sync.manager.announcing import TAKEN_BURST, Announcing
+from sync.manager.registry import WAKU_ONLY
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, encode
 from sync.sessions.protocol import Protocols
@@ -13,7 +14,6 @@ from sync.sim.world import Terms, World
 from sync.view.frame_tap import Tap
 from sync.view.view import FrameKind
 from sync.waku.session import WAKU_SYNC
-from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.toy.session import ANNOUNCED
 
 FAMILY = Protocols((WAKU_SYNC, ANNOUNCED))

@@ -4,7 +4,7 @@ Each mutant is the real function but for the rule. That the same run is well wit
 beside it, where no other test does.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from sync.sds.acknowledge import Outgoing, Pending
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking, Request
 from sync.sds.causal import Causal
+from sync.sds.coming import NOTHING, Coming
 from sync.sds.events import Effect
 from sync.sds.history import Log
 from sync.sds.incoming import Content
@@ -225,7 +226,7 @@ def test_a_group_in_which_nobody_asks_is_caught(monkeypatch: pytest.MonkeyPatch)
     whole = Asking.ask
 
     def mutant(
-        self: Asking, most: int, window: Window, now: Nanos, coming: Collection[bytes] = ()
+        self: Asking, most: int, window: Window, now: Nanos, coming: Coming = NOTHING
     ) -> list[Request]:
         whole(self, most, window, now, coming)
         return []

@@ -11,13 +11,13 @@ import pytest
 
 from sync.group.values import SessionEnded
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import WAKU_ONLY
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from sync.waku import answer, answerer
 from sync.waku.division import NARROW
 from sync.waku.message import ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX, RANGE_BYTES_MAX
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
-from tests.support.sync.protocols import WAKU_ONLY
 from tests.support.sync.scenarios import JUMPS
 
 SAMPLE = range(2)

@@ -1,0 +1,62 @@
+"""Relays: through whom authors are heard who have no link to us, and how lately.
+
+Where not everybody reaches everybody, such a peer is asked to pass on what is new at once, by a
+live session; after an hour without an entry that came so, it is not needed any more.
+"""
+
+from typing import Final
+
+from sync.machine import HOUR, MINUTE, Nanos, PeerId
+
+RELAYED_WITHIN: Final[Nanos] = HOUR
+"""Age up to which an entry counts, and time after the last one for which a relay is needed."""
+
+TOLD_EVERY: Final[Nanos] = MINUTE
+"""Between two times that the manager is told of one peer."""
+
+AUTHORS_MAX: Final = 1_024
+"""Authors remembered; of more, those heard longest ago are forgotten."""
+
+
+class Relays:
+    """See the module docstring."""
+
+    def __init__(self) -> None:
+        self._through: dict[PeerId, tuple[PeerId, Nanos]] = {}
+        """By author: the peer that brought the last entry, and when."""
+        self._told: dict[PeerId, Nanos] = {}
+        """When the manager was told of each peer."""
+
+    def heard(self, author: PeerId, via: PeerId, created: Nanos, now: Nanos) -> bool:
+        """Note an entry of an author without a link; return whether to tell the manager of `via`.
+
+        An old one says nothing: it is part of a history.
+        """
+        if now - created > RELAYED_WITHIN:
+            return False
+        self._through.pop(author, None)
+        self._through[author] = via, now
+        if len(self._through) > AUTHORS_MAX:
+            del self._through[next(iter(self._through))]
+        if now < self._told.get(via, -TOLD_EVERY) + TOLD_EVERY:
+            return False
+        self._told[via] = now
+        return True
+
+    def linked(self, author: PeerId) -> None:
+        """An author has a link to us now: nobody needs to relay what it writes."""
+        self._through.pop(author, None)
+
+    def gone(self, peer: PeerId) -> None:
+        """There is no link to a peer any more."""
+        self._told.pop(peer, None)
+
+    def through(self, author: PeerId) -> PeerId | None:
+        """Return the peer through whom an author without a link was last heard."""
+        known = self._through.get(author)
+        return None if known is None else known[0]
+
+    def needed_until(self, peer: PeerId) -> Nanos:
+        """Return until when `peer` is needed as a relay; 0 if it never was."""
+        times = [at for via, at in self._through.values() if via == peer]
+        return max(times, default=-RELAYED_WITHIN) + RELAYED_WITHIN
