@@ -29,6 +29,8 @@ class Work:
     options: Mapping[str, Any] = field(default_factory=dict)
     plan: "Plan | None" = None
     """Days that consolidate makes or takes over, if that was looked at."""
+    small: bool = False
+    """True if tables are so small that each is read as one part."""
 
     def write(self, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
         """Write a table, in directories `by` columns; returns it read again, not worked out twice.
@@ -38,8 +40,12 @@ class Work:
         path = self.run.table(name)
         with naming(self.spark, f"{self.run.job}: {name}"):
             frame.write.partitionBy(*by).parquet(path)
-        return self.spark.read.schema(frame.schema).parquet(path)
+        return self.whole(self.spark.read.schema(frame.schema).parquet(path))
 
     def write_side(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Write a table that others are joined with: each task gets all of it if it is small."""
         return handed(self.write(name, frame), row_count(self.run.directory, name))
+
+    def whole(self, table: "DataFrame") -> "DataFrame":
+        """Return a table in one part if it is small: groups and windows need no shuffle then."""
+        return table.coalesce(1) if self.small else table

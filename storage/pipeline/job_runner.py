@@ -221,7 +221,9 @@ class Found:
         self, spark: "SparkSession", run: Run, scratch: Path, options: Mapping[str, Any]
     ) -> Work:
         """Return the arguments of a job."""
-        return Work(spark, self.inputs, self.results, run, scratch, options, self.plan)
+        return Work(
+            spark, self.inputs, self.results, run, scratch, options, self.plan, small=self.beside
+        )
 
 
 @contextmanager

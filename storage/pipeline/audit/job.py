@@ -152,7 +152,7 @@ class Audit:
     def _read(self, name: str, schema: str) -> "DataFrame":
         path = str(self.consolidated.directory / name)
         # what the path of a file says besides, its day, is of no use here
-        rows = self.work.spark.read.schema(schema).parquet(path)
+        rows = self.work.whole(self.work.spark.read.schema(schema).parquet(path))
         return rows.select(*(one.partition(" ")[0] for one in schema.split(", ")))
 
     def _found(self, name: str, found: "DataFrame") -> None:

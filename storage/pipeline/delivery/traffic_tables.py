@@ -29,8 +29,8 @@ def write_traffic(work: Work, seldom: "DataFrame", members: "DataFrame") -> Figu
         seldom: those of `storage.pipeline.delivery.rare_events.rare`
         members: member int, channel string, node string
     """
-    facts = work.spark.read.parquet(work.run.table("facts"))
-    messages = work.spark.read.parquet(work.run.table("messages"))
+    facts = work.whole(work.spark.read.parquet(work.run.table("facts")))
+    messages = work.whole(work.spark.read.parquet(work.run.table("messages")))
     rows = work.write(TRAFFIC, traffic.traffic(seldom))
     work.write("purposes", traffic.purposes(rows))
     work.write("repairers", traffic.repairers(rows))

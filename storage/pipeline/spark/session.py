@@ -42,10 +42,10 @@ PARTITION_BYTES: Final = 8 * MB
 """Of an export's files, for each partition of a shuffle: they are compressed, and a task's rows
 should fit its share of the memory."""
 
-SHORT_BYTES: Final = 64 * MB
+SHORT_BYTES: Final = 128 * MB
 """Input below which a job takes seconds, most of them for starting."""
 
-BESIDE_BYTES: Final = 16 * MB
+BESIDE_BYTES: Final = 64 * MB
 """The same for jobs that run side by side: each core has a job, so that to divide the rows of one
 only costs tasks."""
 
@@ -202,8 +202,9 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     java = "-XX:+UseSerialGC -XX:MetaspaceSize=256m"
     heap = ""
     if is_short(input_bytes):
-        # a short job ends before the second compiler has paid for itself
-        java += " -XX:TieredStopAtLevel=1"
+        # a short job ends before the second compiler has paid for itself; the first one alone is
+        # given 48 MB for its code, and stops for good when all jobs together have filled them
+        java += " -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
         # what it is allowed to take, it gets in two steps: each costs a collection of everything
         heap = f" -Xms{megabytes(cluster.memory) // 2}m"
     else:

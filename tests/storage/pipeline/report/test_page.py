@@ -19,7 +19,7 @@ def lines() -> list[list[str]]:
 
 
 def test_the_commands_and_options_of_the_page_exist() -> None:
-    assert len(lines()) == 9
+    assert len(lines()) == 10
     for word, *rest in lines():
         command: click.Command = cli.commands[word]
         if word == "pipeline":
