@@ -241,7 +241,11 @@ class Group:
             return self._sds(sds.Received(message, None, from_author=True, via=peer))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        effects = self._accept(message, self._gate.check(message), via=peer)
+        sought = message.message_id in self.sds.incoming.missing
+        stored = self._gate.check(message)
+        effects = self._accept(message, stored, via=peer)
+        if sought:
+            effects += self._note_relay(stored.entry.header, peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
@@ -330,6 +334,7 @@ class Group:
         else:
             bulk = not self.sessions.is_live(accepted.session)
             effects = self._accept(message, stored, via=accepted.peer, bulk=bulk)
+            effects += self._note_relay(stored.entry.header, accepted.peer)
         if accepted.sync_id is None:
             aside = message.message_id not in self.sds.log.order
             brought = session_values.Brought(accepted.session, _sync_id(stored), aside)
@@ -376,7 +381,6 @@ class Group:
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         effects += self._insert_item(stored, via)
-        effects += self._note_relay(header, via)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
@@ -424,7 +428,10 @@ class Group:
         return self._sessions(session_values.Stored(author, log, seq, sync_id, via))
 
     def _note_relay(self, header: Header, via: PeerId | None) -> list[values.Effect]:
-        """Note through whom somebody without a link is heard."""
+        """Note through whom somebody without a link is heard: by a session, or by a repair.
+
+        What a peer sends unasked says nothing: it may have invented the author.
+        """
         author = header.author
         if via not in self.peers or author in self.peers or author == self._author.me:
             return []

@@ -11,7 +11,10 @@ SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
 """p2panda replication, with peers that announce their author logs."""
 
 WAKU_ONLY: Final = Protocols((WAKU_SYNC,))
-"""As programs speak that announce no author logs; for stories of what is older."""
 
-PROTOCOLS: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
-"""All there are, the usual one first."""
+WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
+"""With sessions over author logs and relays. Not what people run yet: where one member floods a
+channel, its live sessions make lines of others wait for over a second."""
+
+PROTOCOLS: Final = WAKU_ONLY
+"""Protocols of a node that is told nothing else, the usual one first."""

@@ -5,8 +5,9 @@ There are five reasons: a new link, messages that others named and we lack, a se
 was cut short, a person who asks, and every five minutes one peer at random. Every start says why.
 
 Sessions over whole author logs come where the peer offers its logs: behind the first one of a link,
-which then takes the last hour alone, with a peer that everything was not compared with for a day;
-after two that came to nothing; and once `PUSHED_MANY` messages have come, which it acknowledges.
+which then takes the last hour alone, with a peer that everything was not compared with for a day
+(`LOGS_FIRST`); after two that came to nothing; and once `PUSHED_MANY` messages have come, which it
+acknowledges.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
@@ -84,6 +85,10 @@ PUSHED_MANY = 256
 """Messages that come by one session, after which it is compared by author logs what came: that
 acknowledges them at once."""
 
+LOGS_FIRST = False
+"""Whether a history that was not compared for a day comes by author logs: not yet, since lines that
+come between the two sessions would show as missing what the second one brings."""
+
 RELAYS_MAX = 3
 """Live sessions of a channel that we want, with those who first brought what others wrote."""
 
@@ -130,8 +135,19 @@ class Regular:
 class Manager:
     """The one table of sessions, wanted and running."""
 
-    def __init__(self, me: PeerId, rng: random.Random, protocols: Protocols = PROTOCOLS) -> None:
-        """Begin without any session; without protocols, nobody is ever asked."""
+    def __init__(
+        self,
+        me: PeerId,
+        rng: random.Random,
+        protocols: Protocols = PROTOCOLS,
+        *,
+        logs_first: bool = LOGS_FIRST,
+    ) -> None:
+        """Begin without any session; without protocols, nobody is ever asked.
+
+        `logs_first`: histories that were not compared for a day are brought by author logs.
+        """
+        self._logs_first = logs_first
         self._me = me
         self._rng = rng
         self._protocols = protocols
@@ -176,8 +192,8 @@ class Manager:
             case Sought(channel, peers, why, once):
                 for peer in peers:
                     self._wishes.pop(SessionKey(channel, peer), None)
-                    whole = not once and bool(self._histories.whole_needed(channel, peer, now))
-                    self._wish(channel, peer, Wish(now, why, once=once, by_logs=whole))
+                    whole = "" if once else self._whole_needed(channel, peer, now)
+                    self._wish(channel, peer, Wish(now, why, once=once, by_logs=bool(whole)))
             case Relayed(channel, peer):
                 self._on_relayed(channel, peer, now)
             case WentLive(channel, peer):
@@ -471,9 +487,12 @@ class Manager:
         """Have the first session of a link take the last hour alone, if all else comes by logs."""
         if wish.why != NEW_LINK or wish.then or not self._presences.offers(*key[:2]):
             return
-        wish.then = self._histories.whole_needed(key.channel, key.peer, now)
+        wish.then = self._whole_needed(key.channel, key.peer, now)
         if wish.then:
             wish.span = SPAN
+
+    def _whole_needed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> str:
+        return self._histories.whole_needed(channel, peer, now) if self._logs_first else ""
 
     def _count(self, peer: PeerId, choice: Choice) -> int:
         """Return how many sessions over author logs we began with a peer, and count this one."""

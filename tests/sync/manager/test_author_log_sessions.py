@@ -7,6 +7,7 @@ import pytest
 
 from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
+from sync.manager.registry import WITH_P2PANDA
 from sync.manager.schedule import (
     ASKED,
     MANY_CAME,
@@ -51,7 +52,7 @@ def linked(compared: Nanos | None = None, *, logs: int = 3, offers: bool = True)
 def meeting(
     compared: Nanos | None = None, *, logs: int = 3, offers: bool = True
 ) -> tuple[Manager, list[Start]]:
-    made = Manager(ME, random.Random(0))
+    made = Manager(ME, random.Random(0), WITH_P2PANDA, logs_first=True)
     if compared is not None:
         made.handle(Compared(LOBBY, ((PEER, compared),)), NOW)
     began = [*made.handle(Joined(LOBBY, PEER, logs=logs), NOW)]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sync.manager.registry import WITH_P2PANDA
 from sync.manager.schedule import RELAY
 from sync.net.links.session_streams import ANSWERED_MAX
 from sync.sessions.table import LIVE_MAX
@@ -23,9 +24,9 @@ async def test_a_line_goes_through_who_is_between_and_leaves_places_to_others(
     tmp_path: Path,
 ) -> None:
     async with (
-        host(tmp_path, "alice", "tea") as alice,
-        host(tmp_path, "bob", "tea") as bob,
-        host(tmp_path, "carol", "tea") as carol,
+        host(tmp_path, "alice", "tea", protocols=WITH_P2PANDA) as alice,
+        host(tmp_path, "bob", "tea", protocols=WITH_P2PANDA) as bob,
+        host(tmp_path, "carol", "tea", protocols=WITH_P2PANDA) as carol,
     ):
         await meet(bob, alice, carol)
         for writer in (alice, carol):
@@ -50,17 +51,17 @@ async def test_when_the_one_between_is_gone_and_back_lines_go_through_again(
     tmp_path: Path,
 ) -> None:
     async with (
-        host(tmp_path, "alice", "tea") as alice,
-        host(tmp_path, "carol", "tea") as carol,
+        host(tmp_path, "alice", "tea", protocols=WITH_P2PANDA) as alice,
+        host(tmp_path, "carol", "tea", protocols=WITH_P2PANDA) as carol,
     ):
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with host(tmp_path, "bob", "tea", protocols=WITH_P2PANDA) as bob:
             await meet(bob, alice, carol)
             await write_all(alice, ["before"])
             await until(lambda: live(carol) == 1, "carol asks bob to stay")
         await until(lambda: live(carol) == 0, "bob is gone")
         await write_all(alice, ["meanwhile"])
 
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with host(tmp_path, "bob", "tea", protocols=WITH_P2PANDA) as bob:
             await meet(bob, alice, carol)
             await until(lambda: live(carol) == 1, "carol asks bob again")
             await write_all(alice, ["again"])

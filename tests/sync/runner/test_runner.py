@@ -15,7 +15,6 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
-from sync.manager.presences import PRESENCE_WITHIN
 from sync.runner.input_queue import (
     BURST,
     CROWDED,
@@ -216,13 +215,13 @@ def test_sessions_of_machines_made_anew_hold_no_place() -> None:
     for peer in peers:
         alice.runner.queue_input(CHANNEL, values.PeerJoined(peer))
     alice.turn()
-    alice.turn(NOW + PRESENCE_WITHIN)
+    alice.turn()
     running = alice.runner.manager.running
     alice.disk.full = True
 
     for token in range(10):
         alice.write(token)
-        alice.turn(NOW + PRESENCE_WITHIN + token)
+        alice.turn(NOW + token)
 
     assert running > 0
     assert alice.runner.manager.running == len(alice.runner.groups[CHANNEL].sessions.by_peer)
@@ -385,11 +384,9 @@ def test_every_input_is_traced_with_its_effects() -> None:
 
     assert [(name, event) for name, event, _ in lines] == [
         ("runner", "Opened"),
-        ("announcing", "Added"),
         (CHANNEL, "Restored"),
         (CHANNEL, "PeerJoined"),
         ("manager", "Joined"),
-        ("announcing", "Joined"),
     ]
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager.registry import WAKU_ONLY
+from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
 from sync.sessions.table import LIVE_MAX
 from sync.sim.network import PERFECT, Link
 from sync.sim.shapes import line, unlinked
@@ -14,6 +14,7 @@ from sync.sim.world import Terms, World
 HEARD: Nanos = 60 * SECOND
 """By then a line of each has come everywhere by repairs and by comparing."""
 
+LOGS = Terms(protocols=WITH_P2PANDA)
 TWO_ROOMS = (4, 4)
 RING = 6
 HOP: Nanos = 150 * MILLISECOND
@@ -22,7 +23,7 @@ HOP: Nanos = 150 * MILLISECOND
 
 def apart(rooms: tuple[int, ...], seed: int, link: Link = PERFECT) -> World:
     """Return a world where each reaches its room alone, and rooms have one link."""
-    world = World(sum(rooms), seed, link)
+    world = World(sum(rooms), seed, link, LOGS)
     world.network.cuts |= unlinked(rooms)
     world.run(10 * SECOND)
     return world
@@ -54,7 +55,7 @@ def live(world: World) -> dict[int, int]:
         (line(3), 2),
         (line(5), 4),
         (TWO_ROOMS, 3),
-        pytest.param((20, 20), 5, marks=pytest.mark.slow),
+        pytest.param((20, 20), 12, marks=pytest.mark.slow),
     ],
 )
 def test_a_line_takes_a_moment_a_hop(rooms: tuple[int, ...], hops: int, seed: int) -> None:
@@ -94,7 +95,7 @@ def copies(world: World) -> Counter[int]:
 
 
 def test_in_a_full_mesh_nobody_is_live() -> None:
-    world = all_heard(World(5, 1))
+    world = all_heard(World(5, 1, terms=LOGS))
 
     assert set(live(world).values()) == {0}
 
@@ -108,7 +109,7 @@ def test_programs_of_before_relay_nothing() -> None:
 
 
 def test_in_a_ring_everything_comes_and_no_storm_does() -> None:
-    world = World(RING, 4)
+    world = World(RING, 4, terms=LOGS)
     world.network.cuts |= {
         (one, other)
         for one in range(RING)

@@ -18,11 +18,12 @@ from sync.group.values import (
     StoredMessage,
 )
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
+from sync.manager.registry import WAKU_ONLY
 from sync.runner.runner import Release
 from sync.sds.wire import decode
 from sync.sim.network import PERFECT, Link
 from sync.sim.rooms import CHANNEL
-from sync.sim.world import World
+from sync.sim.world import Terms, World
 from tests.support.storage.archives import archive, assert_equal
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ class Seat:
 def before_joining(seed: int, link: Link = PERFECT) -> tuple[World, Seat, Sequence[StoredMessage]]:
     """Three who share a long history and see each other; the fourth is not there yet."""
     history = archive("carol", HISTORY)
-    world = World(LATE + 1, seed, link)
+    world = World(LATE + 1, seed, link, Terms(protocols=WAKU_ONLY))
     world.crash(LATE)
     for number in range(LATE):
         world.preload(number, history)
