@@ -1,7 +1,8 @@
 """p2panda replication.
 
 Where each section of the specification lives. Announcements are sent by `sync.manager.announcing`,
-sessions are begun by `sync.manager.schedule` and run by `sync.sessions`.
+sessions are begun by `sync.manager.schedule` and run by `sync.sessions`; by nodes that are given
+`sync.manager.registry.WITH_P2PANDA`.
 
 | section | here |
 |---|---|
