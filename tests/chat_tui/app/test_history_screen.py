@@ -61,8 +61,8 @@ async def test_what_waits_takes_its_place_with_all_that_came_before_it(
         held = app.transcript.conversation
 
     assert len(waits) > 3
-    assert waits[-1] == "alice, are you back? look at what we found"
-    assert re.fullmatch(r"Getting history from (bob|carol): need 340, got \d\d\.", said)
+    assert "alice, are you back? look at what we found" in [row.text for row in held.rows]
+    assert re.fullmatch(r"Getting history from (bob|carol): need 340, got \d+\.", said)
     assert told == "bob and 1 other are here and will read what you write."
     assert not any(row.line.loading for row in held.rows)
     shown = [row.line.position for row in held.rows]
