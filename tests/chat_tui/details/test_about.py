@@ -98,7 +98,7 @@ async def test_a_late_joiner_got_it_by_comparing_histories() -> None:
     known = await stories.known(stories.late_joiner(), "three")
 
     assert known.arrival.way is Way.PUSHED
-    assert part(known, "").endswith("22 s late, pushed by bob")
+    assert part(known, "").endswith("24 s late, pushed by bob")
     assert "when your histories were compared" in part(known, "In short")
     assert "received from bob, who pushed it" in part(known, "History")
 
