@@ -7,6 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
+from chat_tui.debug.pane import DebugPane
 from chat_tui.wording.glyphs import ASCII
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.screenshots import NARROW, WIDE
@@ -69,9 +70,15 @@ def test_an_opened_frame_fills_the_screen(snap_compare: SnapCompare) -> None:
 def test_a_payload_and_its_ranges(snap_compare: SnapCompare) -> None:
     scene = scenes.coming_back()
     scenes.history(scene)
-    press = pressing("f2", "4", "f", "j", *["j"] * 6, "enter")
 
-    assert snap_compare(scenes.screen_of(scene), terminal_size=WIDE, run_before=press)
+    async def open_ours(pilot: Pilot[Any]) -> None:
+        await pressing("f2", "4", "f", "j")(pilot)
+        listing = pilot.app.query_one(DebugPane).listing
+        [row] = [one.key for one in listing._lines if one.key.endswith("carol/rt 1/2")]
+        listing.select(row)
+        await pressing("enter")(pilot)
+
+    assert snap_compare(scenes.screen_of(scene), terminal_size=WIDE, run_before=open_ours)
 
 
 @SIZES

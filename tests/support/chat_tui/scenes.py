@@ -189,10 +189,18 @@ def coming_back() -> Scene:
 
 
 def history(scene: Scene) -> None:
-    """Let part of what alice lacks come, and a line that bob writes meanwhile."""
+    """Let part of what alice lacks come, and a line that its sender writes meanwhile.
+
+    Whoever else is here may have no link to her yet; what comes is shown once it is on her disk.
+    """
     scene.until(lambda _: any(session.need for session in scene.snapshot().sessions))
-    scene.say(BOB, "alice, are you back? look at what we found", then=0)
-    scene.until(lambda info: info.loading >= PART)
+    [sends] = [session.peer for session in scene.snapshot().sessions if session.need]
+    nodes = scene.world.nodes
+    [sender] = [number for number, one in enumerate(nodes) if one.identity.peer_id == sends]
+    theirs, here = nodes[sender].disk.rows, nodes[ALICE].disk.rows
+    before, held = frozenset(theirs), len(here)
+    scene.say(sender, "alice, are you back? look at what we found", then=0)
+    scene.until(lambda _: len(here) >= held + PART and here.keys() & (theirs.keys() - before))
 
 
 @made_once
