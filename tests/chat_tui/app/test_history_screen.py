@@ -60,9 +60,9 @@ async def test_what_waits_takes_its_place_with_all_that_came_before_it(
         told = sentence(app)
         held = app.transcript.conversation
 
-    assert len(waits) > 3
-    assert "alice, are you back? look at what we found" in [row.text for row in held.rows]
-    assert re.fullmatch(r"Getting history from (bob|carol): need 340, got \d+\.", said)
+    assert len(waits) > 5
+    assert waits[-1] == "alice, are you back? look at what we found"
+    assert re.fullmatch(r"Getting history from (bob|carol): need 340, got \d\d\.", said)
     assert told == "bob and 1 other are here and will read what you write."
     assert not any(row.line.loading for row in held.rows)
     shown = [row.line.position for row in held.rows]
@@ -84,5 +84,5 @@ async def test_who_reads_elsewhere_counts_every_line_of_the_history_once() -> No
         scene.world.run(5 * SECOND)
         await paint(app, pilot)
 
-    assert heard_of > 3
+    assert heard_of > 5
     assert held.unread + held.earlier == 341
