@@ -241,6 +241,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Stretch.uppers": backlog.BACKLOG_MAX,
     "InputQueue._answering": lambda scale: scale.sessions,
     "InputQueue._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
+    "InputQueue._peers": input_queue.PEERS_MAX,
     "Runner._profiles": 64,
     "InputQueue._put_off": input_queue.QUEUE_MAX,
     "InputQueue._queue": input_queue.QUEUE_MAX,
