@@ -115,7 +115,7 @@ class Group:
             case Tick():
                 effects = [*self._let_in(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
-                effects += self._leave_relays()
+                effects += self._tend_relays()
             case values.PeerJoined() | values.PeerGone():
                 effects = self._on_peer(event)
             case values.Audience(peers):
@@ -129,8 +129,8 @@ class Group:
                 effects = self._tell_typing(nick)
             case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
                 effects = self._sds(asked_of(event))
-            case values.HeldBackLoaded(outlines):
-                effects = self._on_held_back(outlines)
+            case values.HeldBackLoaded() | values.HistoryExpected():
+                effects = self._on_history(event)
             case values.Restored(state):
                 effects = self._on_restored(state)
             case values.Damaged(message_ids):
@@ -154,14 +154,14 @@ class Group:
         due = earlier(due, self.typists.deadline())
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
-        due = earlier(due, self._relays_at)
+        due = earlier(earlier(due, self._relays_at), self.relays.deadline())
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
         if isinstance(event, values.PeerJoined):
             effects = self._sessions(event)
             self.peers.add(event.peer)
-            self.relays.linked(event.peer)
+            self.relays.linked(event.peer, self._now)
             self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
@@ -436,22 +436,27 @@ class Group:
         if via not in self.peers or author in self.peers or author == self._author.me:
             return []
         assert via is not None
-        reference = self._now + self.aside.offset
-        told = self.relays.heard(author, via, header.created_ns, reference)
+        age = self._now + self.aside.offset - header.created_ns
+        told = self.relays.heard(author, via, age, self._now)
         return [values.Relayed(via)] if told else []
 
-    def _leave_relays(self) -> list[values.Effect]:
-        """End live sessions that we began and that nothing came by for long which needed them."""
+    def _tend_relays(self) -> list[values.Effect]:
+        """Tell of relays once links have settled.
+
+        End live sessions that we began and that nothing came by for long which needed them.
+        """
+        effects: list[values.Effect] = [
+            values.Relayed(via) for via in self.relays.settled(self._now)
+        ]
         if self._relays_at is None or self._now < self._relays_at:
-            return []
-        effects: list[values.Effect] = []
-        reference, self._relays_at = self._now + self.aside.offset, None
+            return effects
+        self._relays_at = None
         for peer in self.sessions.relays:
             until = self.relays.needed_until(peer)
-            if until <= reference:
+            if until <= self._now:
                 effects += self._sessions(session_values.Leave(peer))
             else:
-                self._relays_at = earlier(self._relays_at, self._now + until - reference)
+                self._relays_at = earlier(self._relays_at, until)
         return effects
 
     def _restart_log(self) -> list[values.Effect]:
@@ -485,6 +490,14 @@ class Group:
             *self._sds(named),
             *shown,
         ]
+
+    def _on_history(
+        self, event: values.HeldBackLoaded | values.HistoryExpected
+    ) -> list[values.Effect]:
+        if isinstance(event, values.HeldBackLoaded):
+            return self._on_held_back(event.outlines)
+        self.loading.expect(event.peer, comes=event.comes)
+        return []
 
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""

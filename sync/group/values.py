@@ -192,6 +192,14 @@ class HeldBackLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryExpected:
+    """What `peer` holds is about to come, as the manager knows; or it is no longer expected."""
+
+    peer: PeerId
+    comes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorsLoaded:
     """Answer to `LoadAuthors`: the entries `requester` asks for, each with its author."""
 
@@ -240,6 +248,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | HistoryExpected
     | AuthorsLoaded
     | Damaged
     | Tick

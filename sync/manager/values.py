@@ -1,7 +1,7 @@
 """Inputs and effects of the schedule of sessions, as values."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sync.machine import ChannelId, Nanos, PeerId, Tick
 from sync.sessions.values import Mode, Outcome, Plane
@@ -139,6 +139,14 @@ Input: TypeAlias = (
     | Rebuilt
     | Tick
 )
+
+
+class Expected(NamedTuple):
+    """The history of `channel` is about to come from `peer`, or is no longer expected."""
+
+    channel: ChannelId
+    peer: PeerId
+    comes: bool
 
 
 @dataclass(frozen=True, slots=True)

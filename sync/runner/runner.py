@@ -433,6 +433,8 @@ class Runner:
         starts = self.manager.handle(event, now)
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
+        for channel, peer, comes in self.manager.expectations.take_news():
+            self.inputs.add_own(channel, values.HistoryExpected(peer, comes))
         for start in starts:
             if self.logbook is not None:
                 self.logbook.decided(

@@ -52,7 +52,7 @@ def linked(compared: Nanos | None = None, *, logs: int = 3, offers: bool = True)
 def meeting(
     compared: Nanos | None = None, *, logs: int = 3, offers: bool = True
 ) -> tuple[Manager, list[Start]]:
-    made = Manager(ME, random.Random(0), WITH_P2PANDA, logs_first=True)
+    made = Manager(ME, random.Random(0), WITH_P2PANDA)
     if compared is not None:
         made.handle(Compared(LOBBY, ((PEER, compared),)), NOW)
     began = [*made.handle(Joined(LOBBY, PEER, logs=logs), NOW)]
