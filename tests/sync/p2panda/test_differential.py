@@ -23,8 +23,8 @@ PROTOCOLS: Final = ("waku", "logheight", "sets")
 WRITERS: Final = ("carol", "dave", "erin")
 AHEAD_MS: Final = 20 * MINUTE // MILLISECOND
 BEYOND_HEIGHTS: Final = {"hole", "fork"}
-"""What heights do not tell: the check of the first session finds it and pushes it, and only the
-next session can prove that it came."""
+"""Differences that heights do not tell: the check of the first session finds and pushes them, and
+only the next session can prove that they came."""
 
 NOBODY, ONE, OTHER, BOTH = range(4)
 
