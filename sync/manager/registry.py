@@ -13,8 +13,7 @@ SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
 WAKU_ONLY: Final = Protocols((WAKU_SYNC,))
 
 WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
-"""With sessions over author logs and relays. Not what people run yet: where one member floods a
-channel, its live sessions make lines of others wait for over a second."""
+"""With sessions over author logs and relays, with peers that offer their logs."""
 
-PROTOCOLS: Final = WAKU_ONLY
+PROTOCOLS: Final = WITH_P2PANDA
 """Protocols of a node that is told nothing else, the usual one first."""
