@@ -141,7 +141,7 @@ class Loading:
         self._await_logs()
 
     def expect(self, peer: PeerId, *, comes: bool) -> None:
-        """What a peer holds is about to come, or is no longer expected."""
+        """Wait for the history that a peer is about to bring, or no longer."""
         if comes:
             self.on_its_way.peers.add(peer)
         else:

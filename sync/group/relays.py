@@ -30,7 +30,7 @@ class Relays:
         self._told: dict[PeerId, Nanos] = {}
         """When the manager was told of each peer."""
         self._settles_at: Nanos | None = None
-        """Until when nobody is told, and when to look who would have been."""
+        """Time at which new links have settled: nobody is told before, and those due are then."""
 
     def heard(self, author: PeerId, via: PeerId, age: Nanos, now: Nanos) -> bool:
         """Note an entry of an author without a link; return whether to tell the manager of `via`.

@@ -193,7 +193,7 @@ class HeldBackLoaded:
 
 @dataclass(frozen=True, slots=True)
 class HistoryExpected:
-    """What `peer` holds is about to come, as the manager knows; or it is no longer expected."""
+    """The history is about to come from `peer`, or is not expected any more."""
 
     peer: PeerId
     comes: bool

@@ -26,7 +26,7 @@ class Expectations:
     def __init__(self) -> None:
         self._until: dict[tuple[ChannelId, PeerId], Nanos] = {}
         self._news: list[Expected] = []
-        """What the channels are to be told."""
+        """Changes that the channels are to be told of."""
 
     def begin(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Expect the history of a channel from a peer."""
