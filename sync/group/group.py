@@ -76,18 +76,19 @@ class Group:
         self.sds.looks_up = True
         self.logs = ChannelLogs()
         self.holdings = Holdings(self.logs.heights)
+        self.relays = Relays()
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
             protocols,
             claims,
+            self.relays.needs,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
-        self.relays = Relays()
         self._relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
         self._restored = False

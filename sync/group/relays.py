@@ -78,6 +78,10 @@ class Relays:
         known = self._through.get(author)
         return None if known is None else known[0]
 
+    def needs(self, peer: PeerId) -> bool:
+        """Return whether somebody without a link was last heard through `peer`."""
+        return any(via == peer for via, _ in self._through.values())
+
     def needed_until(self, peer: PeerId) -> Nanos:
         """Return until when `peer` is needed as a relay; 0 if it never was."""
         times = [at for via, at in self._through.values() if via == peer]

@@ -44,7 +44,7 @@ from sync.manager.values import (
     WentLive,
 )
 from sync.sessions.protocol import Protocols, Situation
-from sync.sessions.values import Mode, Outcome, SessionKey
+from sync.sessions.values import RELAY, Mode, Outcome, SessionKey
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
@@ -85,6 +85,13 @@ PUSHED_MANY = 256
 """Messages that come by one session, after which it is compared by author logs what came: that
 acknowledges them at once."""
 
+ONE_AFTER_THE_OTHER: Nanos = SECOND
+"""Between sessions over author logs that a channel wants of several peers: the first one has found
+what is missing by then, and the next ones are put off before they begin."""
+
+ASKED_TO_STAY = 3
+"""Times that a peer is asked again whose places were all taken."""
+
 RELAYS_MAX = 3
 """Live sessions of a channel that we want, with those who first brought what others wrote."""
 
@@ -94,7 +101,6 @@ ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
 CUT_SHORT = "a session that the peer began was cut short"
-RELAY = "somebody is heard through this peer alone"
 MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
@@ -166,16 +172,14 @@ class Manager:
                 self._histories.restore(channel, compared)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
-            case Asked(channel, peer, protocol):
+            case Asked(channel, peer, protocol, live):
                 self._wishes.pop(SessionKey(channel, peer), None)
-                self._wish(channel, peer, Wish(now, ASKED, protocol=protocol))
+                asked = Wish(now, ASKED, protocol=protocol, by_logs=live, live=live)
+                self._wish(channel, peer, asked)
             case Ended():
                 self._on_ended(event, now)
-            case Sought(channel, peers, why, once):
-                for peer in peers:
-                    self._wishes.pop(SessionKey(channel, peer), None)
-                    whole = "" if once else self._histories.whole_needed(channel, peer, now)
-                    self._wish(channel, peer, Wish(now, why, once=once, by_logs=bool(whole)))
+            case Sought():
+                self._on_sought(event, now)
             case Relayed(channel, peer):
                 self._on_relayed(channel, peer, now)
             case WentLive(channel, peer):
@@ -239,6 +243,21 @@ class Manager:
         for key in [key for key in self._running if key.channel == channel]:
             failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
             self._on_ended(failed, now)
+
+    def _on_sought(self, event: Sought, now: Nanos) -> None:
+        """Wish for sessions with all of them, over author logs one after the other.
+
+        Both sides send such a session's first page before one can be put off.
+        """
+        at = now
+        for peer in event.peers:
+            self._wishes.pop(SessionKey(event.channel, peer), None)
+            needed = not event.once and self._histories.whole_needed(event.channel, peer, now)
+            by_logs = bool(needed) and self._presences.offers(event.channel, peer)
+            begins = at if by_logs else now
+            wish = Wish(begins, event.why, once=event.once, by_logs=by_logs)
+            self._wish(event.channel, peer, wish)
+            at += ONE_AFTER_THE_OTHER if by_logs else 0
 
     def _on_relayed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Wish for a live session with a relay, unless there are enough."""
@@ -437,8 +456,17 @@ class Manager:
             self._histories.compared(channel, peer, now)
         if ended is not None and ended.then:
             self._wish(channel, peer, Wish(now, ended.then, by_logs=True))
+        elif ended is not None and ended.live and (channel, peer) not in self._live:
+            if ended.failures < ASKED_TO_STAY:
+                self._ask_to_stay_again(event, ended, now)
         elif self._owes_ticks(event, ended):
             self._wish(channel, peer, Wish(now, MANY_CAME, by_logs=True))
+
+    def _ask_to_stay_again(self, event: Ended, ended: Wish, now: Nanos) -> None:
+        """Ask a peer again that had no place: it may have heard meanwhile that it needs us too."""
+        at = now + (RETRY_FIRST << ended.failures)
+        again = replace(ended, at=at, failures=ended.failures + 1)
+        self._wish(event.channel, event.peer, again)
 
     def _owes_ticks(self, event: Ended, ended: Wish | None) -> bool:
         """Return whether a peer pushed so much that it waits for acknowledgements of it."""
@@ -512,6 +540,12 @@ class Manager:
             return 0
         self._begun[peer] += 1
         return self._begun[peer] - 1
+
+    def may_ask(self, channel: ChannelId, peer: PeerId, protocol: str) -> bool:
+        """Return whether `protocol` suits a session with `peer` that a person asks for now."""
+        return (
+            self._choose(SessionKey(channel, peer), Wish(0, ASKED, protocol=protocol)) is not None
+        )
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
         channel, peer = key.channel, key.peer

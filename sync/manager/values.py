@@ -63,11 +63,15 @@ class LackingNow:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The person asks to reconcile with `peer` now, by the protocol named or any."""
+    """The person asks to reconcile with `peer` now, by the protocol named or any.
+
+    A `live` session is over author logs, and then stays.
+    """
 
     channel: ChannelId
     peer: PeerId
     protocol: str = ""
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from sync.manager.schedule import (
     MANY_CAME,
     NEW_LINK,
     PUSHED_MANY,
-    RELAY,
     RELAYS_MAX,
     RETRY_FIRST,
     SPAN,
@@ -34,7 +33,7 @@ from sync.manager.values import (
     WentLive,
 )
 from sync.p2panda.session import SET_LOGS
-from sync.sessions.values import PUT_OFF, Mode, Outcome
+from sync.sessions.values import PUT_OFF, RELAY, Mode, Outcome
 
 LOBBY, OTHER = ChannelId("c0" * 16), ChannelId("c1" * 16)
 ME, PEER = PeerId("11" * 32), PeerId("22" * 32)
