@@ -98,7 +98,7 @@ def test_mutated_vectors_are_judged_as_cbor2_judges_them(vector: dict[str, Any])
             data[rng.randrange(len(data))] = rng.randrange(256)
         mutated = bytes(data[: rng.randint(1, len(data))] if rng.random() < 0.1 else data)
         try:
-            value = cbor.decode(mutated)
+            value = cbor.decode(mutated, messages.HAVE_ITEMS_MAX)
         except DecodeError:
             assert strict(mutated) is None or mutated == b"\xf6", mutated.hex()
             continue
@@ -169,3 +169,23 @@ def test_what_is_too_large_is_not_even_read() -> None:
         messages.decode(bytes(messages.MESSAGE_BYTES_MAX + 1))
 
     assert raised.value.reason is Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize("kind", [0, 2, 25, 99])
+def test_only_a_have_may_hold_many_items(kind: int) -> None:
+    """Each of one byte would be an object here: of 1 MiB a second's work."""
+    many = cbor.encode([kind, *[[]] * messages.HAVE_ITEMS_MAX])
+
+    with pytest.raises(ReplicationError) as raised:
+        messages.decode(many)
+
+    assert raised.value.reason is Reason.TOO_LARGE
+
+
+def test_a_have_of_as_many_authors_as_logs_is_read() -> None:
+    heights = [
+        Place(number.to_bytes(32, "big"), 0, 1) for number in range(1, messages.LOGS_MAX + 1)
+    ]
+    have = Have(0, tuple(heights))
+
+    assert messages.decode(messages.encode(have)) == have
