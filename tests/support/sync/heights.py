@@ -91,7 +91,7 @@ BROKEN_BATCHES: Final[dict[str, tuple[Reason, list[Message]]]] = {
         [EmptySet(SESSION, can_respond=True), LowerBound(SESSION, A)],
     ),
 }
-"""What no honest peer says in mode 1, the last message being the one that is refused, and why."""
+"""Batches that no honest peer sends; the last message of each is refused, for this reason."""
 
 heights = st.dictionaries(
     st.tuples(st.sampled_from(KEYS) | st.binary(min_size=32, max_size=32), st.integers(0, 5)),

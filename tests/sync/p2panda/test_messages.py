@@ -1,8 +1,6 @@
 """Messages of p2panda's replication have the bytes that others give them, and no other ones."""
 
-import json
 import random
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -28,10 +26,8 @@ from sync.p2panda.messages import (
     Terminal,
 )
 from tests.support.sync.cbor_oracle import strict
+from tests.support.sync.replication_vectors import REASONS, VECTORS
 
-VECTORS: Final[dict[str, list[dict[str, Any]]]] = json.loads(
-    (Path(__file__).parents[2] / "vectors" / "p2panda_cbor_messages.json").read_bytes()
-)
 KEY: Final = bytes.fromhex("2f8e50c2ede6d936ecc3144187ff1c273808185cfbc5ff3d3748d1ff7353fc96")
 ITEM: Final = Place(KEY, 0, 1)
 UPPER: Final = Place(KEY, 1, 1)
@@ -58,19 +54,6 @@ SAID: Final[list[Message]] = [
     Terminal(0),
 ]
 """The messages of the valid vectors, in their order."""
-
-REASONS: Final = [
-    Reason.UNKNOWN_TYPE,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.EMPTY_SET,
-    Reason.FIELDS,
-    Reason.UNKNOWN_TYPE,
-    Reason.UNSORTED,
-]
-"""The reason for which each of the invalid vectors is refused, in their order."""
 
 
 @pytest.mark.parametrize(("vector", "message"), zip(VECTORS["valid"], SAID, strict=True))
