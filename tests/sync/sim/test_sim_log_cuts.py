@@ -11,7 +11,6 @@ import pytest
 from sync.group.values import PAGE, SendPayload, SessionEnded, StoredMessage
 from sync.machine import MINUTE, MessageId
 from sync.manager.registry import WITH_P2PANDA
-from sync.manager.schedule import Manager
 from sync.p2panda import session
 from sync.p2panda.entries import open_entry
 from sync.p2panda.messages import Entry, ReplicationError, decode
@@ -75,10 +74,7 @@ def assert_over(world: World, sent: Sent, protocol: str, told: str) -> None:
         assert protocol in {one.protocol for one in results}, told
 
 
-@pytest.fixture(autouse=True)
-def _logs_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bring what was not compared for a day by author logs, on every link."""
-    monkeypatch.setitem(Manager.__init__.__kwdefaults__, "logs_first", True)
+pytestmark = pytest.mark.usefixtures("logs_first")
 
 
 @pytest.mark.slow
