@@ -3,7 +3,8 @@
 Rules:
 1. Numbers from 0 to 2**64 - 1, bytes, text, true, false, null and arrays, nothing else.
 2. Lengths are definite and heads the shortest; nothing follows the value.
-3. An array lies in at most `DEPTH_MAX` - 1 others and has no more items than bytes are left.
+3. An array lies in at most `DEPTH_MAX` - 1 others and has no more items than bytes are left; all
+   arrays together have no more than the reader wants. A value of one byte takes 64 here.
 """
 
 from collections.abc import Sequence
@@ -61,20 +62,25 @@ def encode(value: Value) -> bytes:
     return head(ARRAY, len(value)) + b"".join([encode(item) for item in value])
 
 
-def decode(data: bytes) -> Value:
-    """Return the value that `data` encodes.
+class TooManyItemsError(DecodeError):
+    """The arrays of a value have more items than its reader wants."""
+
+
+def decode(data: bytes, items_max: int) -> Value:
+    """Return the value that `data` encodes, whose arrays have at most `items_max` items together.
 
     Raises:
-        DecodeError: cut short, followed by something, too deep, or not the one encoding.
+        DecodeError: cut short, followed by something, too deep, too many items, or not the one
+            encoding.
     """
-    value, end = _decode_at(data, 0, DEPTH_MAX)
+    value, end = _decode_at(data, 0, DEPTH_MAX, [items_max])
     if end != len(data):
         raise DecodeError(f"{len(data) - end} bytes follow the value")
     return value
 
 
-def _decode_at(data: bytes, at: int, depth: int) -> tuple[Value, int]:
-    """Return the value at `at`, and the offset after it."""
+def _decode_at(data: bytes, at: int, depth: int, room: list[int]) -> tuple[Value, int]:
+    """Return the value at `at`, and the offset after it; `room` has the items still allowed."""
     if at >= len(data):
         raise DecodeError("the bytes end within a value")
     first = data[at]
@@ -98,9 +104,12 @@ def _decode_at(data: bytes, at: int, depth: int) -> tuple[Value, int]:
         raise DecodeError(f"neither negative numbers, maps nor tags are allowed: byte {first:02x}")
     if depth == 0:
         raise DecodeError(f"arrays lie deeper than {DEPTH_MAX}")
+    room[0] -= number
+    if room[0] < 0:
+        raise TooManyItemsError("too many items")
     items: list[Value] = []
     for _ in range(number):
-        item, at = _decode_at(data, at, depth - 1)
+        item, at = _decode_at(data, at, depth - 1, room)
         items.append(item)
     return items, at
 

@@ -28,6 +28,12 @@ SCHEMA_BYTES_MAX: Final = 256
 LOGS_MAX: Final = 16_384
 """Logs of one Have, about 50 bytes each: 0.8 MB. Above that there is mode 1."""
 
+HAVE_ITEMS_MAX: Final = 3 + 6 * LOGS_MAX
+"""Items in the arrays of a Have: each log may be of another author."""
+
+ITEMS_MAX: Final = SCHEMAS_MAX + 4
+"""Items in the arrays of any other message."""
+
 HEIGHT_MAX: Final = (1 << 63) - 1
 """The highest number of an entry that a table can hold."""
 
@@ -167,6 +173,9 @@ TYPES: Final[Mapping[type[Message], int]] = {
     Terminal: 26,
 }
 
+HAVE_HEAD: Final = cbor.encode(TYPES[Have])
+"""The type of a Have, right behind the head of a message."""
+
 
 def encode(message: Message) -> bytes:
     """Return the bytes of a message that keeps to the limits."""
@@ -188,8 +197,11 @@ def decode(data: bytes) -> Message:
         raise ReplicationError(
             Reason.TOO_LARGE, f"{len(data)} bytes, {MESSAGE_BYTES_MAX} are allowed"
         )
+    most = HAVE_ITEMS_MAX if data[1:2] == HAVE_HEAD else ITEMS_MAX
     try:
-        value = cbor.decode(data)
+        value = cbor.decode(data, most)
+    except cbor.TooManyItemsError as error:
+        raise ReplicationError(Reason.TOO_LARGE, f"more than {most} items") from error
     except DecodeError as error:
         raise ReplicationError(Reason.NOT_CBOR, str(error)) from error
     fields = _array(value, "a message")

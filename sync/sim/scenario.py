@@ -17,9 +17,11 @@ from typing import TypeAlias, assert_never
 
 from sync.group.values import Status
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import PROTOCOLS
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN, Parameters
 from sync.sds.repair import Window
+from sync.sessions.protocol import Protocols
 from sync.sim.invariants import Witness, check_repair
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
@@ -110,6 +112,8 @@ class Scenario:
     parameters: Parameters = LAN
     reconcile: bool = False
     """Whether nodes also compare what they hold (Waku Sync); else SDS and SDS-R repair alone."""
+    protocols: Protocols = PROTOCOLS
+    """Protocols by which they compare it."""
     hostile: int = 0
     """Number of hostile peers, the last ones: they write nothing, and act."""
     work: Nanos = 0
@@ -229,6 +233,7 @@ def _play(scenario: Scenario, tell: Tell, recorded: Recorded | None) -> Outcome:
         scenario.parameters,
         scenario.is_mesh,
         scenario.reconcile,
+        scenario.protocols,
         work=scenario.work,
         hostile=scenario.hostile,
     )

@@ -11,6 +11,9 @@ from sync.errors import DecodeError
 from sync.p2panda import cbor
 from tests.support.sync.cbor_oracle import plain, strict
 
+MOST: Final = 1_000
+"""Items in arrays; no value here has so many."""
+
 SPELLED_OTHERWISE: Final = {
     "a number in two bytes too many": "190001",
     "a length in a byte too many": "580100",
@@ -45,7 +48,7 @@ values: Final = st.recursive(
 @pytest.mark.parametrize("data", SPELLED_OTHERWISE.values(), ids=SPELLED_OTHERWISE.keys())
 def test_what_is_spelled_otherwise_is_refused(data: str) -> None:
     with pytest.raises(DecodeError):
-        cbor.decode(bytes.fromhex(data))
+        cbor.decode(bytes.fromhex(data), MOST)
 
 
 @given(values)
@@ -55,15 +58,26 @@ def test_values_come_back_and_are_spelled_as_others_spell_them(value: cbor.Value
     data = cbor.encode(value)
 
     assert data == cbor2.dumps(value, canonical=True)
-    assert cbor.decode(data) == value
+    assert cbor.decode(data, MOST) == value
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_judged_as_cbor2_judges_them(data: bytes) -> None:
     try:
-        value = cbor.decode(data)
+        value = cbor.decode(data, MOST)
     except DecodeError:
         assert strict(data) is None or data == b"\xf6"
     else:
         assert cbor2.dumps(value, canonical=True) == data
         assert cbor2.loads(data) == value
+
+
+def test_the_items_of_all_arrays_together_are_limited() -> None:
+    """A MiB of empty arrays would be 67 MB and a second."""
+    flat = cbor.encode([0] * 10)
+    nested = cbor.encode([[0] * 4, [0] * 4])
+
+    for data in (flat, nested):
+        assert cbor.decode(data, 10)
+        with pytest.raises(cbor.TooManyItemsError):
+            cbor.decode(data, 9)

@@ -1,8 +1,6 @@
 """Messages of p2panda's replication have the bytes that others give them, and no other ones."""
 
-import json
 import random
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -28,10 +26,8 @@ from sync.p2panda.messages import (
     Terminal,
 )
 from tests.support.sync.cbor_oracle import strict
+from tests.support.sync.replication_vectors import REASONS, VECTORS
 
-VECTORS: Final[dict[str, list[dict[str, Any]]]] = json.loads(
-    (Path(__file__).parents[2] / "vectors" / "p2panda_cbor_messages.json").read_bytes()
-)
 KEY: Final = bytes.fromhex("2f8e50c2ede6d936ecc3144187ff1c273808185cfbc5ff3d3748d1ff7353fc96")
 ITEM: Final = Place(KEY, 0, 1)
 UPPER: Final = Place(KEY, 1, 1)
@@ -59,19 +55,6 @@ SAID: Final[list[Message]] = [
 ]
 """The messages of the valid vectors, in their order."""
 
-REASONS: Final = [
-    Reason.UNKNOWN_TYPE,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.FIELDS,
-    Reason.EMPTY_SET,
-    Reason.FIELDS,
-    Reason.UNKNOWN_TYPE,
-    Reason.UNSORTED,
-]
-"""The reason for which each of the invalid vectors is refused, in their order."""
-
 
 @pytest.mark.parametrize(("vector", "message"), zip(VECTORS["valid"], SAID, strict=True))
 def test_vectors_both_ways(vector: dict[str, Any], message: Message) -> None:
@@ -98,7 +81,7 @@ def test_mutated_vectors_are_judged_as_cbor2_judges_them(vector: dict[str, Any])
             data[rng.randrange(len(data))] = rng.randrange(256)
         mutated = bytes(data[: rng.randint(1, len(data))] if rng.random() < 0.1 else data)
         try:
-            value = cbor.decode(mutated)
+            value = cbor.decode(mutated, messages.HAVE_ITEMS_MAX)
         except DecodeError:
             assert strict(mutated) is None or mutated == b"\xf6", mutated.hex()
             continue
@@ -169,3 +152,23 @@ def test_what_is_too_large_is_not_even_read() -> None:
         messages.decode(bytes(messages.MESSAGE_BYTES_MAX + 1))
 
     assert raised.value.reason is Reason.TOO_LARGE
+
+
+@pytest.mark.parametrize("kind", [0, 2, 25, 99])
+def test_only_a_have_may_hold_many_items(kind: int) -> None:
+    """Each of one byte would be an object here: of 1 MiB a second's work."""
+    many = cbor.encode([kind, *[[]] * messages.HAVE_ITEMS_MAX])
+
+    with pytest.raises(ReplicationError) as raised:
+        messages.decode(many)
+
+    assert raised.value.reason is Reason.TOO_LARGE
+
+
+def test_a_have_of_as_many_authors_as_logs_is_read() -> None:
+    heights = [
+        Place(number.to_bytes(32, "big"), 0, 1) for number in range(1, messages.LOGS_MAX + 1)
+    ]
+    have = Have(0, tuple(heights))
+
+    assert messages.decode(messages.encode(have)) == have

@@ -14,7 +14,6 @@ from sync.p2panda.messages import (
     Done,
     EmptyPayload,
     EmptySet,
-    Entry,
     Fingerprint,
     LowerBound,
     Message,
@@ -25,7 +24,18 @@ from sync.p2panda.messages import (
 )
 from sync.p2panda.set_reconciliation import Owed, Policy, Reconciliation, Say, State
 from sync.structures.log_spans import LogSpan
-from tests.support.sync.heights import KEYS, SESSION, Session, heights, reconciled
+from tests.support.sync.heights import (
+    BROKEN_BATCHES,
+    KEYS,
+    SESSION,
+    SUM,
+    A,
+    B,
+    C,
+    Session,
+    heights,
+    reconciled,
+)
 
 policies = st.builds(
     Policy,
@@ -34,8 +44,6 @@ policies = st.builds(
     items=st.integers(1, 4),
     author_items=st.sampled_from([1, 4, 12]),
 )
-A, B, C = Place(KEYS[1], 0, 2), Place(KEYS[2], 0, 2), Place(KEYS[3], 0, 2)
-SUM = bytes(16)
 
 
 def assert_exact(session: Session, one: Heads, other: Heads) -> None:
@@ -164,57 +172,7 @@ def test_a_peer_with_whole_keys_as_bounds_is_understood() -> None:
     ]
 
 
-HOSTILE = {
-    "a range before its lower bound": (Reason.OUT_OF_TURN, [Done(SESSION, A)]),
-    "another session": (Reason.SESSION, [LowerBound(SESSION + 1, A)]),
-    "an entry": (Reason.OUT_OF_TURN, [Entry(SESSION, b"", b"")]),
-    "two lower bounds": (Reason.OUT_OF_TURN, [LowerBound(SESSION, A), LowerBound(SESSION, A)]),
-    "no ranges": (Reason.NOT_TILING, [LowerBound(SESSION, A), Terminal(SESSION)]),
-    "a gap": (Reason.NOT_TILING, [LowerBound(SESSION, A), Done(SESSION, B), Terminal(SESSION)]),
-    "backwards": (
-        Reason.BACKWARDS,
-        [LowerBound(SESSION, A), Done(SESSION, C), Fingerprint(SESSION, SUM, B)],
-    ),
-    "an empty range": (
-        Reason.BACKWARDS,
-        [LowerBound(SESSION, A), Done(SESSION, B), EmptyPayload(SESSION, B)],
-    ),
-    "round and round": (
-        Reason.NOT_TILING,
-        [LowerBound(SESSION, A), Done(SESSION, A), Done(SESSION, B)],
-    ),
-    "heights backwards": (
-        Reason.BACKWARDS,
-        [LowerBound(SESSION, A), Payload(SESSION, C), Payload(SESSION, B)],
-    ),
-    "a height twice": (
-        Reason.BACKWARDS,
-        [LowerBound(SESSION, A), Payload(SESSION, C), Payload(SESSION, C)],
-    ),
-    "heights behind their range": (
-        Reason.NOT_TILING,
-        [LowerBound(SESSION, A), Payload(SESSION, C, can_respond=False, upper=B)],
-    ),
-    "heights after the circle": (
-        Reason.NOT_TILING,
-        [LowerBound(SESSION, A), Done(SESSION, A), Payload(SESSION, B)],
-    ),
-    "heights without an end": (
-        Reason.NOT_TILING,
-        [LowerBound(SESSION, A), Payload(SESSION, B), Done(SESSION, A)],
-    ),
-    "nothing at all, in the middle": (
-        Reason.OUT_OF_TURN,
-        [LowerBound(SESSION, A), EmptySet(SESSION, can_respond=True)],
-    ),
-    "something after the end": (
-        Reason.OUT_OF_TURN,
-        [EmptySet(SESSION, can_respond=True), LowerBound(SESSION, A)],
-    ),
-}
-
-
-@pytest.mark.parametrize(("reason", "said"), HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize(("reason", "said"), BROKEN_BATCHES.values(), ids=BROKEN_BATCHES.keys())
 @pytest.mark.parametrize("heads", [Heads(), Heads([A, B, C])], ids=["empty", "three"])
 def test_what_is_no_batch_has_a_reason(reason: Reason, said: list[Message], heads: Heads) -> None:
     side = Reconciliation(SESSION, heads)
