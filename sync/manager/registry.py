@@ -1,5 +1,6 @@
 """The protocols by which this program compares histories, each registered with one line."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from sync.p2panda.session import Mode, Replication
@@ -14,6 +15,13 @@ WAKU_ONLY: Final = Protocols((WAKU_SYNC,))
 
 WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
 """With sessions over author logs and relays, with peers that offer their logs."""
+
+WHOLE_BY: Final[Mapping[str, Protocols]] = {
+    WAKU_SYNC.name: WAKU_ONLY,
+    LOG_HEIGHT.name: Protocols((WAKU_SYNC, LOG_HEIGHT)),
+    SETS.name: Protocols((WAKU_SYNC, SETS)),
+}
+"""By name: what to speak for whole histories to be compared by that protocol."""
 
 PROTOCOLS: Final = WITH_P2PANDA
 """Protocols of a node that is told nothing else, the usual one first."""
