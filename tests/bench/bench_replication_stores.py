@@ -28,7 +28,7 @@ RUNS: Final = 3
 
 
 class Store(NamedTuple):
-    """What a side holds: the heights of its logs, and the ids of its entries."""
+    """One side: the heights of its logs, and the ids of its entries."""
 
     heights: list[Place]
     ids: OrderedSet
