@@ -18,7 +18,7 @@ from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.history_loading import Loading
-from sync.group.ingest import content_of, message_of, outline_of
+from sync.group.ingest import content_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
@@ -352,8 +352,7 @@ class Group:
             case Transferred(waku, topic):
                 return self._gate.read_transfer(waku, topic)
             case Entry():
-                message = message_of(item)
-                return message, self._gate.check(message)
+                return self._gate.check_opened(item)
             case _:
                 raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
 

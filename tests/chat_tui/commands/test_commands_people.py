@@ -25,7 +25,7 @@ async def run(client: Client, text: str) -> Result:
 
 
 def offers_logs(client: Client) -> bool:
-    """Whether its only peer has announced author logs of the lobby."""
+    """Return whether its only peer has announced author logs of the lobby."""
     announcing = client._node._runner.announcing
     return any(announcing.may_request(one, lobby(client)) for one in announcing._linked)
 
