@@ -154,7 +154,9 @@ def reconcile(place: Path) -> Iterator[Result]:
 def measured(sets: Sets, params: Params, case: tuple[int, int, str]) -> Iterator[Result]:
     """Yield the figures of one case, the middle of a few runs."""
     build, (ours, theirs) = _built(sets)
-    runs = sorted((_run(ours, theirs) for _ in range(RUNS)), key=lambda run: sum(_cpu(run)))
+    runs = sorted(
+        (run_session(ours, theirs) for _ in range(RUNS)), key=lambda run: sum(cpu_of(run))
+    )
     (initiator, responder), turns, messages = runs[RUNS // 2]
     right = _right(sets, initiator, ours, theirs) and _right(sets, responder, theirs, ours)
     yield Result("reconcile_right", float(right), "1 if right", 1.0, right, params)
@@ -171,11 +173,11 @@ def measured(sets: Sets, params: Params, case: tuple[int, int, str]) -> Iterator
     if case in MANY:
         longest = min(max(one.longest for one in sides) for sides, _, _ in runs)
         yield at_most("reconcile_longest_step", 1e3 * longest, "ms", STEP_MS, params)
-    ours_ms, theirs_ms = (1e3 * seconds for seconds in _cpu(runs[RUNS // 2]))
+    ours_ms, theirs_ms = (1e3 * seconds for seconds in cpu_of(runs[RUNS // 2]))
     yield Result("reconcile_initiator_cpu", ours_ms, "ms", params=params)
     yield Result("reconcile_responder_cpu", theirs_ms, "ms", params=params)
     cpu = _judged("reconcile_cpu", ours_ms + theirs_ms, "ms", CPU_GOALS.get(case), params)
-    yield explained(cpu, lambda: _run(ours, theirs))
+    yield explained(cpu, lambda: run_session(ours, theirs))
     yield Result("reconcile_need", float(len(initiator.need)), "ids", params=params)
     yield Result("reconcile_have", float(len(initiator.have)), "ids", params=params)
     yield Result("reconcile_build", 1e3 * build, "ms", params=params)
@@ -306,7 +308,7 @@ Run: TypeAlias = tuple[tuple[Side, Side], int, int]
 """The sides of a session, and how many turns and payloads it had."""
 
 
-def _run(ours: OrderedSet, theirs: OrderedSet) -> Run:
+def run_session(ours: OrderedSet, theirs: OrderedSet) -> Run:
     """Run one session."""
     gc.collect()
     initiator, responder = (
@@ -323,7 +325,7 @@ def _run(ours: OrderedSet, theirs: OrderedSet) -> Run:
     return (initiator, responder), turns, messages
 
 
-def _cpu(run: Run) -> tuple[float, float]:
+def cpu_of(run: Run) -> tuple[float, float]:
     (initiator, responder), _, _ = run
     return initiator.seconds, responder.seconds
 

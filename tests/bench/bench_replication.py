@@ -90,15 +90,15 @@ def replication(place: Path) -> Iterator[Result]:
     watch = fresh_watch()
     ours, _ = _made(Case("sets", 10_000, 10_000, 0), 1)
     with watch:
-        _frozen(ours)
+        frozen(ours)
     yield Result("replication_freeze", 1e3 * watch.seconds, "ms", params={"logs": 10_000})
 
 
 def _measured(
     case: Case, goals: Goals, params: Params, sides: tuple[list[Place], list[Place]]
 ) -> Iterator[Result]:
-    ours, theirs = (_frozen(side) for side in sides)
-    run_case = _sets if case.mode == "sets" else _log_heights
+    ours, theirs = (frozen(side) for side in sides)
+    run_case = by_sets if case.mode == "sets" else by_log_heights
     run = sorted([run_case(ours, theirs) for _ in range(RUNS)], key=lambda one: one.seconds)[
         RUNS // 2
     ]
@@ -134,7 +134,7 @@ def _made(case: Case, seed: int) -> tuple[list[Place], list[Place]]:
     return ours, theirs
 
 
-def _frozen(side: list[Place]) -> Heads:
+def frozen(side: list[Place]) -> Heads:
     """Return heads whose sums are made."""
     heads = Heads(side)
     heads.fingerprint(Place(b""), Place(b""))
@@ -142,7 +142,7 @@ def _frozen(side: list[Place]) -> Heads:
     return heads
 
 
-def _sets(ours: Heads, theirs: Heads) -> Run:
+def by_sets(ours: Heads, theirs: Heads) -> Run:
     """Run one session in mode 1; the request travels with the first batch."""
     machines = Reconciliation(0, ours), Reconciliation(0, theirs)
     owed: tuple[list[LogSpan], list[LogSpan]] = ([], [])
@@ -165,7 +165,7 @@ def _sets(ours: Heads, theirs: Heads) -> Run:
     return _run(size, messages, turns, watch, owed, (ours, theirs))
 
 
-def _log_heights(ours: Heads, theirs: Heads) -> Run:
+def by_log_heights(ours: Heads, theirs: Heads) -> Run:
     """Run one session in mode 0: a Have right after the request, ours in answer."""
     owed: tuple[list[LogSpan], list[LogSpan]] = ([], [])
     watch = fresh_watch()

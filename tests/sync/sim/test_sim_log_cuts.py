@@ -77,24 +77,35 @@ def assert_over(world: World, sent: Sent, protocol: str, told: str) -> None:
 pytestmark = pytest.mark.usefixtures("logs_first")
 
 
+def uncut(histories: Sequence[Sequence[StoredMessage]], protocol: str) -> tuple[int, Sent]:
+    """Return how many items streams carry where nothing is cut, and the entries among them."""
+    world, sent = run(histories, None)
+    assert_over(world, sent, protocol, "uncut")
+    return world.streams.carried, sent
+
+
+def choose(protocol: str, logs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have histories of more than so many logs compared by the protocol named."""
+    if protocol == "sets":
+        monkeypatch.setattr(session, "SET_LOGS", logs)
+
+
 @pytest.mark.slow
 @BOTH_MODES
 def test_a_session_cut_at_any_item_ends_and_another_brings_the_rest(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if protocol == "sets":
-        monkeypatch.setattr(session, "SET_LOGS", 10)
+    choose(protocol, 10, monkeypatch)
     histories = divided(scattered(60), 8, "uniform", random.Random(0))
-    whole, watched = run(histories, None)
-    assert_over(whole, watched, protocol, "whole")
+    items, watched = uncut(histories, protocol)
     assert watched.entries == 8
 
     unequal = 0
-    for cut_at in range(whole.streams.carried):
+    for cut_at in range(items):
         world, sent = run(histories, cut_at)
         assert_over(world, sent, protocol, f"cut at {cut_at}: {sent.ended}")
         unequal += any(not one.converged for _, one in sent.ended)
-    assert unequal > whole.streams.carried // 2, "a cut ends in an event"
+    assert unequal > items // 2, "a cut ends in an event"
 
 
 @pytest.mark.slow
@@ -102,14 +113,11 @@ def test_a_session_cut_at_any_item_ends_and_another_brings_the_rest(
 def test_what_was_committed_before_a_cut_is_not_sent_again(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if protocol == "sets":
-        monkeypatch.setattr(session, "SET_LOGS", 1)
+    choose(protocol, 1, monkeypatch)
     everything = [*archive("carol", 3 * PAGE), *archive("dave", PAGE)]
-    newest_known = everything[: PAGE // 2]
-    whole, watched = run([everything, newest_known], None)
-    assert_over(whole, watched, protocol, "whole")
-    items = whole.streams.carried
+    histories = [everything, everything[: PAGE // 2]]
+    items, _ = uncut(histories, protocol)
 
     for cut_at in random.Random(0).sample(range(items), SAMPLE):
-        world, sent = run([everything, newest_known], cut_at)
+        world, sent = run(histories, cut_at)
         assert_over(world, sent, protocol, f"cut at {cut_at} of {items}: {sent.ended}")
