@@ -42,12 +42,14 @@ MARKS: Final = {
 HELD_BACK: Final = frozenset({values.Status.WAITING, values.Status.LOADING})
 """Status of a stored message that waits for others: for missing ones, or for some on their way."""
 
-BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved)
+BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved, values.SessionPayload)
 LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
 # members of an enumeration are looked up slowly, and these are needed for every message
 BROADCAST: Final = Route.BROADCAST
 ANSWER: Final = Route.ANSWER
 TRANSFER: Final = Route.TRANSFER
+ENTRY: Final = Route.ENTRY
+LIVE: Final = Route.LIVE
 RECEIVED: Final = LogKind.RECEIVED
 DELIVERED: Final = LogKind.DELIVERED
 
@@ -107,12 +109,14 @@ class Logbook:
         if not self._on:
             return
         copy, kind = group.copy, type(event)
-        peer = event.peer if isinstance(event, FROM_A_PEER) else None
+        peer = self._from(event)
         notes = self._notes
         if copy is not None and isinstance(event, BRINGING):
             size = len(event.payload)
             route = (
-                None if peer is None else self._route(event, peer, copy.message_id, copy.sender_id)
+                None
+                if peer is None
+                else self._route(group, event, peer, copy.message_id, copy.sender_id)
             )
             notes.append(
                 Note(
@@ -226,7 +230,7 @@ class Logbook:
                     route = (
                         None
                         if peer is None
-                        else self._route(event, peer, message_id, header.author)
+                        else self._route(group, event, peer, message_id, header.author)
                     )
                     lamport = header.lamport
                     notes.append(Note(channel, RECEIVED, peer, message_id, lamport, size, route))
@@ -273,21 +277,39 @@ class Logbook:
                     notes.append(Note(channel, mark, by, message_id, None, None))
             case values.Missing(message_id):
                 self._miss(message_id)
-                peer = event.peer if isinstance(event, FROM_A_PEER) else None
+                peer = self._from(event)
                 notes.append(Note(channel, LogKind.MISSING, peer, message_id, None, None))
-            case values.OpenSession() | values.SessionEnded() | values.SendPayload():
+            case (
+                values.OpenSession()
+                | values.SessionEnded()
+                | values.SendPayload()
+                | values.LiveBegan()
+            ):
                 self._sessions.went(channel, event, effect, notes)
             case values.Refused(refused, reason):
                 self.refused(channel, refused, reason)
             case _:
                 pass  # it means nothing to others
 
+    def _from(self, event: values.Input) -> PeerId | None:
+        """Return the peer whose link or session an input came on."""
+        if isinstance(event, FROM_A_PEER):
+            return event.peer
+        return self._sessions.peer(event.session) if type(event) is values.SessionPayload else None
+
     def _route(
-        self, event: values.Input, peer: PeerId, message_id: MessageId, author: PeerId
+        self,
+        group: Group,
+        event: values.Input,
+        peer: PeerId,
+        message_id: MessageId,
+        author: PeerId,
     ) -> Route:
         """Return the way a message came: others than its author send it only when asked."""
         if type(event) is values.Transferred:
             return TRANSFER
+        if type(event) is values.SessionPayload:
+            return LIVE if group.sessions.is_live(event.session) else ENTRY
         if peer != author or message_id in self._missing:
             return ANSWER
         return BROADCAST
@@ -331,9 +353,7 @@ class Logbook:
                 return effect.message.entry.header.author
         if group.copy is not None:
             return group.copy.sender_id
-        if isinstance(event, values.SessionPayload):
-            return self._sessions.peer(event.session)
-        return event.peer if isinstance(event, FROM_A_PEER) else None
+        return self._from(event)
 
 
 LOADED: Final = frozenset({LogKind.SENT, LogKind.REPAIR_ANSWERED, LogKind.DELIVERED})

@@ -1,4 +1,7 @@
-"""Notes of sessions for the protocol log: begins, rounds with the bytes of both ends, ends."""
+"""Notes of sessions for the protocol log: begins, rounds with the bytes of both ends, ends.
+
+Messages that a session carries itself are no rounds: each has a row of its own, with its bytes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +16,9 @@ from sync.runner.log_rows import LogKind, Role
 SESSIONS_MAX: Final = 1024
 """Sessions counted at once: more than can run; those of links that are gone are never ended."""
 
-ON_STREAMS: Final = frozenset(
-    {values.SessionOffered, values.SessionOpened, values.SessionPayload, values.Continue}
-)
-ANSWERED: Final = ON_STREAMS - {values.SessionOpened}
+ANSWERED: Final = frozenset({values.SessionOffered, values.SessionPayload, values.Continue})
 """Inputs whose answers are of the round that they are noted as."""
+ON_STREAMS: Final = ANSWERED | {values.SessionOpened, values.EntriesLoaded}
 
 
 @dataclass(slots=True)
@@ -62,11 +63,15 @@ class SessionLog:
     def __init__(self) -> None:
         self._sessions: dict[int, _Session] = {}
         """By the numbers of their streams."""
+        self._live: dict[int, PeerId] = {}
+        """Other ends of live sessions, by streams that were those of the sessions before."""
+        self._carried = 0
+        """Entries of the page in hand that are yet to be sent."""
 
     def peer(self, number: int) -> PeerId | None:
         """Return the other end of a session, by one of its streams."""
         session = self._sessions.get(number)
-        return None if session is None else session.peer
+        return self._live.get(number) if session is None else session.peer
 
     def came(
         self,
@@ -80,8 +85,18 @@ class SessionLog:
         match event:
             case values.SessionPayload() | values.Continue():
                 session = self._sessions.get(event.session)
-                if session is not None:
+                if session is None or event.session in self._live:
+                    return
+                running = group.sessions.numbered(event.session)
+                if running is not None:
+                    session.protocol = running.protocol.name  # the peer may just have said it
+                brings = group.copy is not None or any(
+                    type(one) is values.StoreMessage for one in effects
+                )
+                if not brings:
                     self._on_payload(channel, session, event, effects, notes)
+            case values.EntriesLoaded(_, page):
+                self._carried = len(page)
             case values.SessionOpened(number):
                 session = self._sessions.get(number)
                 if session is not None and not session.noted:
@@ -102,7 +117,7 @@ class SessionLog:
         self,
         channel: ChannelId,
         event: values.Input,
-        effect: values.OpenSession | values.SessionEnded | values.SendPayload,
+        effect: values.OpenSession | values.SessionEnded | values.SendPayload | values.LiveBegan,
         notes: list[Note],
     ) -> None:
         """Note what a machine wants of a session."""
@@ -113,12 +128,24 @@ class SessionLog:
                     self._begin(number, peer, Role.BEGAN)
                 elif -number in self._sessions:
                     self._sessions[number] = self._sessions[-number]
-            case values.SendPayload(_, payload):
-                if session is not None and type(event) not in ANSWERED:
+            case values.SendPayload(number, payload):
+                if type(event) is values.EntriesLoaded and self._carried:
+                    self._carried -= 1
+                elif session is not None and self._is_round(number, event):
                     notes.append(session.round(channel, len(payload)))
+            case values.LiveBegan(number, peer):
+                self._live[number] = peer
+                if len(self._live) > SESSIONS_MAX:
+                    del self._live[next(iter(self._live))]
+            case values.SessionEnded(mode=values.Mode.LIVE):
+                self._live.pop(effect.session, None)
             case values.SessionEnded():
                 if session is not None:  # else it was put off before it began
                     self._on_end(channel, session, effect, notes)
+
+    def _is_round(self, number: int, event: values.Input) -> bool:
+        """Return whether what is sent is a round by itself; a live session has none."""
+        return type(event) not in ANSWERED and number not in self._live
 
     def _begin(self, number: int, peer: PeerId, role: Role) -> _Session:
         session = self._sessions[number] = _Session(number, peer, role)
@@ -137,7 +164,8 @@ class SessionLog:
         """Note a begin: both ends know the number of the stream now."""
         session.number = event.shared or session.number
         running = group.sessions.numbered(event.session)
-        session.protocol = None if running is None else running.protocol.name
+        said = running is not None and (running.initiated or running.protocol.usual)
+        session.protocol = running.protocol.name if running is not None and said else None
         notes.append(session.begun(channel))
 
     def _on_payload(

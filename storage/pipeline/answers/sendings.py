@@ -58,7 +58,7 @@ def course_of(noted: Noted) -> Course:
             sendings.append(mine[-1])
     brought: dict[str, Sending] = {}
     for row in noted.rows:
-        if row["kind"] not in IN or row["route"] in ("transfer", "snapshot"):
+        if row["kind"] not in IN or row["route"] in ("transfer", "entry", "live", "snapshot"):
             continue
         sending = _last_before(by_node.get(row["peer"] or "", ()), row["ts_ns"])
         if sending is None:

@@ -197,8 +197,8 @@ ROUTES: Final[Mapping[str, str]] = {
     "broadcast": "sent to everybody",
     "answer": "as an answer that somebody had asked for",
     "transfer": "in a reconciliation",
-    "entry": "asked for by its id",
-    "live": "as it was written",
+    "entry": "in a session that compares author logs",
+    "live": "passed on by a live session",
     "snapshot": "in a snapshot",
 }
 

@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 KEY_SHOWN: Final = 8
 
-TRANSFERS: Final = ("transfer", "snapshot")
+TRANSFERS: Final = ("transfer", "entry", "live", "snapshot")
 """Routes of messages that a session brings."""
 
 NAMED: Final = 3

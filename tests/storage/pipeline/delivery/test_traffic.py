@@ -110,3 +110,22 @@ def test_what_sessions_carried_is_what_the_simulator_counts() -> None:
     assert brought is not None
     assert 85_954 + brought == 304_236
     assert brought_by_sessions({"traffic": {"purposes": rows[:1]}}) is None, "no route is told"
+
+
+def test_entries_that_sessions_carry_count_as_brought() -> None:
+    purposes = [
+        {"kind": "session round", "protocol": "waku", "route": None, "bytes": 500},
+        {"kind": "session round", "protocol": "logheight", "route": None, "bytes": 300},
+        {"kind": "received", "protocol": None, "route": "entry", "bytes": 4_000},
+        {"kind": "duplicate", "protocol": None, "route": "entry", "bytes": 10},
+        {"kind": "received", "protocol": None, "route": "live", "bytes": 200},
+    ]
+    names = ("repairers", "slowest_links", "slowest_nodes", "partitions")
+    empty: dict[str, list[object]] = {name: [] for name in names}
+    figures = {"traffic": {**empty, "purposes": purposes, "links_recorded": True}}
+
+    said = dict(traffic_rows(figures))
+
+    assert brought_by_sessions(figures) == 4_210
+    assert "4.21 kB of messages that sessions brought" in said["bytes by purpose"]
+    assert "logheight" in said["sessions by protocol"]

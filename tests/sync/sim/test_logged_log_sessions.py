@@ -1,0 +1,83 @@
+"""The protocol log of sessions over author logs: routes, protocols, and the same at both ends."""
+
+import random
+from collections import defaultdict
+
+import pytest
+
+from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.manager.registry import WITH_P2PANDA
+from sync.p2panda import session
+from sync.runner.log_rows import SHARED_FROM, LogKind, LogRow, Role, Route
+from sync.sim.network import PERFECT, Link
+from sync.sim.recording import Recording
+from sync.sim.shapes import line, unlinked
+from sync.sim.world import Terms, World
+from tests.support.storage.archives import divided, preloaded, scattered
+
+LOGS = Terms(protocols=WITH_P2PANDA)
+MUTE = Link(loss=1.0)
+"""Broadcasts are lost: nothing but sessions brings anything."""
+
+
+def recorded(world: World) -> tuple[Recording, list[LogRow]]:
+    rows: list[LogRow] = []
+    recording = Recording("test", rows.extend)
+    world.record(recording)
+    return recording, rows
+
+
+@pytest.mark.usefixtures("logs_first")
+@pytest.mark.parametrize("protocol", ["logheight", "sets"])
+def test_both_ends_name_the_protocol_and_each_entry_has_its_route(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if protocol == "sets":
+        monkeypatch.setattr(session, "SET_LOGS", 10)
+    histories = divided(scattered(60), 8, "uniform", random.Random(0))
+    world = preloaded(histories, 0, World(2, 0, MUTE, LOGS))
+    recording, rows = recorded(world)
+
+    world.run(3 * MINUTE)
+    recording.write_exports()
+
+    assert world.converged()
+    of_logs: dict[int, list[LogRow]] = defaultdict(list)
+    for row in rows:
+        if row.kind is LogKind.SESSION_ENDED and row.protocol != "waku":
+            of_logs[row.session or 0].append(row)
+    assert of_logs
+    for number, ends in of_logs.items():
+        assert number >= SHARED_FROM
+        assert {row.role for row in ends} == {Role.BEGAN, Role.ANSWERED}
+        assert {(row.protocol, row.outcome) for row in ends} == {(protocol, "converged")}
+        assert len({row.size for row in ends}) == 1, "both count the same bytes"
+        about = [row for row in rows if row.session == number]
+        assert {row.protocol for row in about} <= {protocol, None}
+    brought = [row for row in rows if row.kind is LogKind.RECEIVED]
+    assert {row.route for row in brought} == {Route.ENTRY}
+    assert all(row.peer not in {None, row.node} and row.size for row in brought)
+    assert len(brought) == sum(row.items_in or 0 for ends in of_logs.values() for row in ends) == 8
+
+
+def test_what_a_live_session_passes_on_has_its_own_route() -> None:
+    world = World(3, 1, PERFECT, LOGS)
+    recording, rows = recorded(world)
+    world.network.cuts |= unlinked(line(3))
+    world.run(10 * SECOND)
+    for node in world.nodes:
+        world.write_text(node.number, "first")
+    world.run(MINUTE)
+    recording.write_exports()
+    rows.clear()
+
+    world.write_text(0, "again")
+    world.run(300 * MILLISECOND)
+    recording.write_exports()
+
+    assert world.converged()
+    peers = [node.identity.peer_id for node in world.nodes]
+    [far] = [row for row in rows if row.kind is LogKind.RECEIVED and row.node == peers[2]]
+    assert (far.route, far.peer) == (Route.LIVE, peers[1])
+    assert far.size
+    assert LogKind.SESSION_ROUND not in {row.kind for row in rows}, "its bytes are its own row's"
