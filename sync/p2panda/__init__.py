@@ -1,8 +1,7 @@
 """p2panda replication.
 
 Where each section of the specification lives. Announcements are sent by `sync.manager.announcing`,
-sessions are begun by `sync.manager.schedule` and run by `sync.sessions`; by nodes that are given
-`sync.manager.registry.WITH_P2PANDA`.
+sessions are begun by `sync.manager.schedule` and run by `sync.sessions`.
 
 | section | here |
 |---|---|
