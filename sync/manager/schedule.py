@@ -89,8 +89,9 @@ ONE_AFTER_THE_OTHER: Nanos = SECOND
 """Between sessions over author logs that a channel wants of several peers: the first one has found
 what is missing by then, and the next ones are put off before they begin."""
 
-ASKED_TO_STAY = 3
-"""Times that a peer is asked again whose places were all taken."""
+AGAIN_MAX = 3
+"""Times that a peer is asked to stay again whose places were all taken, or for a session that a
+person wants and that gave way to another."""
 
 RELAYS_MAX = 3
 """Live sessions of a channel that we want, with those who first brought what others wrote."""
@@ -124,6 +125,16 @@ class Wish:
     """Why a session over whole author logs follows this one; empty if none does."""
     live: bool = False
     """Whether it is to stay, to pass on what is new."""
+
+    @property
+    def is_asked(self) -> bool:
+        """True if a person waits for it."""
+        return self.why == ASKED
+
+    @property
+    def is_tried_again(self) -> bool:
+        """True if one that gave way is to begin anew as it was."""
+        return self.live or (self.is_asked and self.failures < AGAIN_MAX)
 
 
 @dataclass(slots=True)
@@ -421,10 +432,10 @@ class Manager:
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
             wish = self._wishes.get(key)
-            if wish is not None and not (wish.live or wish.why == ASKED):
+            if wish is not None and not (wish.live or wish.is_asked):
                 del self._wishes[key]
             self._on_converged(event, ended, now)
-        elif outcome is Outcome.BENIGN and ended is not None and ended.live:
+        elif outcome is Outcome.BENIGN and ended is not None and ended.is_tried_again:
             self._wish(channel, peer, replace(ended, at=at, failures=failures))
         elif outcome is Outcome.BENIGN:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
@@ -457,7 +468,7 @@ class Manager:
         if ended is not None and ended.then:
             self._wish(channel, peer, Wish(now, ended.then, by_logs=True))
         elif ended is not None and ended.live and (channel, peer) not in self._live:
-            if ended.failures < ASKED_TO_STAY:
+            if ended.failures < AGAIN_MAX:
                 self._ask_to_stay_again(event, ended, now)
         elif self._owes_ticks(event, ended):
             self._wish(channel, peer, Wish(now, MANY_CAME, by_logs=True))

@@ -9,6 +9,7 @@ from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
 from sync.manager.registry import WITH_P2PANDA
 from sync.manager.schedule import (
+    AGAIN_MAX,
     ASKED,
     MANY_CAME,
     NEW_LINK,
@@ -278,6 +279,20 @@ def test_one_that_gave_way_to_another_is_tried_again_and_still_to_stay() -> None
     [again] = made.handle(Tick(), NOW + RETRY_FIRST)
 
     assert (again.why, again.live) == (RELAY, True)
+
+
+def test_one_that_a_person_asked_for_and_that_gave_way_is_tried_again_and_not_for_ever() -> None:
+    made = compared()
+    made.handle(Asked(LOBBY, PEER, "sets"), NOW)
+    now, begun = NOW, 0
+
+    for _ in range(10):
+        benign = Ended(LOBBY, PEER, Outcome.BENIGN, protocol="sets")
+        made.handle(benign, now)
+        now += MINUTE
+        begun += sum(one.why == ASKED for one in made.handle(Tick(), now))
+
+    assert begun == AGAIN_MAX
 
 
 def test_who_asks_while_another_session_runs_gets_one_of_their_own() -> None:
