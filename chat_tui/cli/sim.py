@@ -17,6 +17,7 @@ from chat_tui.cli.export import simulated_export
 from chat_tui.cli.sim_outcome import as_json, as_text
 from chat_tui.cli.simulation_options import MESH_PEERS_MAX
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.manager.registry import PROTOCOLS, WHOLE_BY
 from sync.sds.parameters import PROFILES
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
@@ -59,6 +60,8 @@ class Request:
     layout: str = "one"
     line: bool = False
     rooms: tuple[int, ...] = ()
+    protocol: str | None = None
+    """By which whole histories are compared; None for whatever suits."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
@@ -83,6 +86,8 @@ class Request:
             raise click.UsageError("--hostile needs links: leave out --broadcast.")
         if rooms:
             options = {**options, "peers": sum(rooms), "rooms": rooms, "reconcile": True}
+        if options["protocol"] is not None:
+            options = {**options, "reconcile": True}
         return cls(**options)
 
     def scenario(self, seed: int) -> Scenario:
@@ -109,6 +114,7 @@ class Request:
             mesh=self.mesh,
             hostile=self.hostile,
             rooms=self.rooms,
+            protocols=PROTOCOLS if self.protocol is None else WHOLE_BY[self.protocol],
         )
 
     def command(self, seed: int) -> str:
@@ -120,6 +126,8 @@ class Request:
                 words.append("--reconcile" if value else "--no-reconcile")
             elif field.name == "mesh":
                 words += [] if value is None else ["--mesh" if value else "--broadcast"]
+            elif field.name == "protocol":
+                words += [] if value is None else [f"--protocol {value}"]
             elif field.name in {"line", "rooms"}:
                 words += self._shape() if field.name == "rooms" else []
             elif field.name not in {"seed", "seeds", "export", "layout"}:

@@ -50,6 +50,9 @@ class RoomsType(click.ParamType[tuple[int, ...]]):
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+PROTOCOL_NAMES: Final = ("waku", "logheight", "sets")
+"""Names of `sync.manager.registry.WHOLE_BY`, which help need not import."""
+
 DIGITS_MAX: Final = 3
 MESH_PEERS_MAX: Final = 200
 """People with a link between each two of a room: each link is simulated by itself."""
@@ -165,6 +168,11 @@ def simulation_options(command: F) -> F:
         "--line",
         is_flag=True,
         help="Each reaches the one before and the one behind alone; they reconcile.",
+    )(command)
+    command = click.option(
+        "--protocol",
+        type=click.Choice(PROTOCOL_NAMES),
+        help="Compare whole histories by this one alone; they reconcile.",
     )(command)
     for name, how in reversed(options):
         command = click.option(name, show_default=True, **how)(command)

@@ -196,8 +196,17 @@ class Chat(Protocol):
             LocalError: too long.
         """
 
-    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
-        """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None, protocol: str = "") -> int:
+        """Reconcile with `peer`, or every peer, of the channel now; returns how many those are.
+
+        Args:
+            channel: where.
+            peer: with whom; None for everybody.
+            protocol: the name of the one to compare by; empty for any.
+
+        Raises:
+            LocalError: `protocol` is unknown, or cannot be used with `peer`.
+        """
 
     def examine(self, *, deep: bool = False, tell: Progress = unheard) -> "AsyncIterator[Finding]":
         """Test what the chat needs, beside the running one (`chat_tui.client.doctor`).

@@ -464,7 +464,7 @@ class Client:
     def _nick_of(self, peer: PeerId) -> str:
         return name_of(self.snapshot(), peer)
 
-    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None, protocol: str = "") -> int:
         """See `chat_tui.client.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
         wanted = [one for one in info.peers if peer in (None, one)]
@@ -472,7 +472,7 @@ class Client:
         if peer is not None and wanted and not peers:
             raise LocalError(ONLY_THEY_BEGIN)
         for one in peers:
-            self._node.ask_sync(channel, one)
+            self._node.ask_sync(channel, one, protocol)
         return len(peers)
 
     async def _take_up(self, channel: ChannelId) -> None:

@@ -199,12 +199,12 @@ class SimulatedChat:
         gap = outline_of_entry(loaded.entry, loaded.waku_hash)
         self._world.give(self._number, AskAgain((), (gap,)))
 
-    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None, protocol: str = "") -> int:
         """Reconcile with `peer`, or all, beginning at the participant's next turn."""
         runner = self._runner(channel)
         peers = [one for one in sorted(runner.groups[channel].peers) if peer in (None, one)]
         for one in peers:
-            runner.ask_sync(channel, one, self.snapshot().now)
+            runner.ask_sync(channel, one, self.snapshot().now, protocol)
         return len(peers)
 
     async def be_away(self, why: str) -> None:

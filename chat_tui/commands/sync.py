@@ -5,7 +5,7 @@ from typing import Final
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.peer_names import peer_named
-from chat_tui.text.sync_protocols import check_way
+from chat_tui.text.sync_protocols import protocol_of
 from chat_tui.wording import person, sentences
 from sync.errors import LocalError
 
@@ -15,10 +15,10 @@ async def sync(chat: Chat, rest: str, at: At) -> Result:
     info = channel_info(chat, at.channel)
     if rest:
         peer, way = peer_named(chat, rest, "/sync and a name")
-        check_way(way)
+        protocol = protocol_of(way)
         name = sentences.name_of(chat.snapshot(), peer.peer)
         title = sentences.channel_title(info)
-        if not await chat.sync(info.channel, peer.peer):
+        if not await chat.sync(info.channel, peer.peer, protocol):
             raise LocalError(
                 f"{name} is not here in {title}; it starts by itself when they connect."
             )

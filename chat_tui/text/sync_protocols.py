@@ -13,30 +13,36 @@ WAKU: Final = "waku"
 THERE_IS: Final = {
     WAKU: "Waku Sync: ranges of ids, compared by fingerprints (RBSR)",
     "rbsr": "the same, by the name of what it does",
+    "logheight": "p2panda's log heights: whole author logs, in causal order",
+    "sets": "p2panda's set reconciliation: the same where there are many logs",
+    "live": "one of the two, which then stays and passes on what is new",
 }
 
+NAMED: Final = {"rbsr": WAKU}
+"""Protocols of ways that have another name than theirs."""
+
 NOT_YET: Final = {
-    "logheight": "p2panda's log heights",
     "hash": "Calimero's comparison of hashes",
     "level": "Calimero's comparison level by level",
     "delta": "Calimero's deltas",
     "snapshot": "Calimero's snapshot",
 }
-"""Ways of p2panda and Calimero, which this program does not speak."""
+"""Ways of Calimero, which this program does not speak."""
+
+WRITE: Final = f"leave it out, or write {WAKU}, logheight, sets or live."
 
 
-def check_way(word: str) -> None:
-    """Refuse what is not a way to compare histories here; no word at all means the usual one.
+def protocol_of(word: str) -> str:
+    """Return the protocol of a way to compare histories; no word at all means any, which is "".
 
     Raises:
-        LocalError: says which ways there are.
+        LocalError: there is no such way here; says which there are.
     """
     wanted = word.casefold()
     if not wanted or wanted in THERE_IS:
-        return
+        return NAMED.get(wanted, wanted)
     if wanted in NOT_YET:
         raise LocalError(
-            f"{wanted}, for {NOT_YET[wanted]}, is not part of this program yet: "
-            f"leave it out, or write {WAKU}."
+            f"{wanted}, for {NOT_YET[wanted]}, is not part of this program yet: {WRITE}"
         )
-    raise LocalError(f"There is no way to compare called {word}: leave it out, or write {WAKU}.")
+    raise LocalError(f"There is no way to compare called {word}: {WRITE}")

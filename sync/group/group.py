@@ -18,7 +18,7 @@ from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.history_loading import Loading
-from sync.group.ingest import content_of, message_of, outline_of
+from sync.group.ingest import content_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
@@ -76,18 +76,19 @@ class Group:
         self.sds.looks_up = True
         self.logs = ChannelLogs()
         self.holdings = Holdings(self.logs.heights)
+        self.relays = Relays()
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
             protocols,
             claims,
+            self.relays.needs,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
-        self.relays = Relays()
         self._relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
         self._restored = False
@@ -115,7 +116,7 @@ class Group:
             case Tick():
                 effects = [*self._let_in(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
-                effects += self._leave_relays()
+                effects += self._tend_relays()
             case values.PeerJoined() | values.PeerGone():
                 effects = self._on_peer(event)
             case values.Audience(peers):
@@ -129,8 +130,8 @@ class Group:
                 effects = self._tell_typing(nick)
             case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
                 effects = self._sds(asked_of(event))
-            case values.HeldBackLoaded(outlines):
-                effects = self._on_held_back(outlines)
+            case values.HeldBackLoaded() | values.HistoryExpected():
+                effects = self._on_history(event)
             case values.Restored(state):
                 effects = self._on_restored(state)
             case values.Damaged(message_ids):
@@ -154,14 +155,14 @@ class Group:
         due = earlier(due, self.typists.deadline())
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
-        due = earlier(due, self._relays_at)
+        due = earlier(earlier(due, self._relays_at), self.relays.deadline())
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
         if isinstance(event, values.PeerJoined):
             effects = self._sessions(event)
             self.peers.add(event.peer)
-            self.relays.linked(event.peer)
+            self.relays.linked(event.peer, self._now)
             self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
@@ -351,8 +352,7 @@ class Group:
             case Transferred(waku, topic):
                 return self._gate.read_transfer(waku, topic)
             case Entry():
-                message = message_of(item)
-                return message, self._gate.check(message)
+                return self._gate.check_opened(item)
             case _:
                 raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
 
@@ -436,22 +436,27 @@ class Group:
         if via not in self.peers or author in self.peers or author == self._author.me:
             return []
         assert via is not None
-        reference = self._now + self.aside.offset
-        told = self.relays.heard(author, via, header.created_ns, reference)
+        age = self._now + self.aside.offset - header.created_ns
+        told = self.relays.heard(author, via, age, self._now)
         return [values.Relayed(via)] if told else []
 
-    def _leave_relays(self) -> list[values.Effect]:
-        """End live sessions that we began and that nothing came by for long which needed them."""
+    def _tend_relays(self) -> list[values.Effect]:
+        """Tell of relays once links have settled.
+
+        End live sessions that we began and that nothing came by for long which needed them.
+        """
+        effects: list[values.Effect] = [
+            values.Relayed(via) for via in self.relays.settled(self._now)
+        ]
         if self._relays_at is None or self._now < self._relays_at:
-            return []
-        effects: list[values.Effect] = []
-        reference, self._relays_at = self._now + self.aside.offset, None
+            return effects
+        self._relays_at = None
         for peer in self.sessions.relays:
             until = self.relays.needed_until(peer)
-            if until <= reference:
+            if until <= self._now:
                 effects += self._sessions(session_values.Leave(peer))
             else:
-                self._relays_at = earlier(self._relays_at, self._now + until - reference)
+                self._relays_at = earlier(self._relays_at, until)
         return effects
 
     def _restart_log(self) -> list[values.Effect]:
@@ -485,6 +490,14 @@ class Group:
             *self._sds(named),
             *shown,
         ]
+
+    def _on_history(
+        self, event: values.HeldBackLoaded | values.HistoryExpected
+    ) -> list[values.Effect]:
+        if isinstance(event, values.HeldBackLoaded):
+            return self._on_held_back(event.outlines)
+        self.loading.expect(event.peer, comes=event.comes)
+        return []
 
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""

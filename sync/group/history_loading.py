@@ -58,13 +58,19 @@ class OnItsWay:
         """Waku hashes: how many sessions want each, and one more for what is in `Loading.left`."""
         self.authors: Counter[PeerId] = Counter()
         """Authors whose logs sessions bring, and how many do."""
+        self.peers: set[PeerId] = set()
+        """Peers from whom a session is about to bring whatever we lack."""
 
     def __bool__(self) -> bool:
-        return bool(self.ids) or bool(self.authors)
+        return bool(self.ids or self.authors or self.peers)
 
     def brings(self, entry: HistoryEntry) -> bool:
         """Return whether the message that `entry` names is on its way."""
-        return entry.retrieval_hint in self.ids or entry.sender_id in self.authors
+        return entry.retrieval_hint in self.ids or self.brings_of(entry.sender_id)
+
+    def brings_of(self, author: PeerId | None) -> bool:
+        """Return whether messages of an author are on their way, whichever."""
+        return bool(self.peers) or author in self.authors
 
 
 class Loading:
@@ -132,7 +138,18 @@ class Loading:
         known.subtract(authors)
         for author in [one for one in authors if known[one] <= 0]:
             del known[author]
-        if not known:
+        self._await_logs()
+
+    def expect(self, peer: PeerId, *, comes: bool) -> None:
+        """Wait for the history that a peer is about to bring, or no longer."""
+        if comes:
+            self.on_its_way.peers.add(peer)
+        else:
+            self.on_its_way.peers.discard(peer)
+            self._await_logs()
+
+    def _await_logs(self) -> None:
+        if not self.on_its_way.authors and not self.on_its_way.peers:
             self.awaits_logs = False
 
     def brought(self, now: Nanos) -> None:
@@ -176,8 +193,8 @@ class Loading:
         history = tuple(history)
         hints = (entry.retrieval_hint for entry in history)
         self.awaited.update(hint for hint in hints if hint is not None and hint in self.coming)
-        authors = self.on_its_way.authors
-        self.awaits_logs |= any(entry.sender_id in authors for entry in history)
+        brings_of = self.on_its_way.brings_of
+        self.awaits_logs |= any(brings_of(entry.sender_id) for entry in history)
         if direct:
             self.direct.add(message_id)
         self.previews += 1

@@ -82,6 +82,22 @@ class Gate:
             raise RemoteError("the signature is not its author's")
         return self.store(entry, message)
 
+    def check_opened(self, entry: Entry) -> tuple[Message, StoredMessage]:
+        """Check an entry that came by itself, opened; the message around it follows from it.
+
+        Raises:
+            RemoteError: of another channel, of no time of Waku's, or not signed by its author.
+        """
+        header = entry.header
+        if header.channel_id != self.channel:
+            raise RemoteError("an entry of another channel")
+        if header.created_ns >= TIMESTAMP_MAX:
+            raise RemoteError("a time that no Waku message can have")
+        if not self.verify(header.author, entry.signature, entry.header_bytes):
+            raise RemoteError("the signature is not its author's")
+        message = message_of(entry)
+        return message, self.store(entry, message)
+
     def check_copy(self, message: Message) -> Entry:
         """Check all but the signature: enough for another copy of what is here already.
 

@@ -6,10 +6,13 @@ live session; after an hour without an entry that came so, it is not needed any 
 
 from typing import Final
 
-from sync.machine import HOUR, MINUTE, Nanos, PeerId
+from sync.machine import HOUR, MINUTE, SECOND, Nanos, PeerId
 
 RELAYED_WITHIN: Final[Nanos] = HOUR
 """Age up to which an entry counts, and time after the last one for which a relay is needed."""
+
+SETTLED_AFTER: Final[Nanos] = 3 * SECOND
+"""Time from a new link on in which nobody is told: the author's may come within a moment."""
 
 TOLD_EVERY: Final[Nanos] = MINUTE
 """Between two times that the manager is told of one peer."""
@@ -26,26 +29,45 @@ class Relays:
         """By author: the peer that brought the last entry, and when."""
         self._told: dict[PeerId, Nanos] = {}
         """When the manager was told of each peer."""
+        self._settles_at: Nanos | None = None
+        """Time at which new links have settled: nobody is told before, and those due are then."""
 
-    def heard(self, author: PeerId, via: PeerId, created: Nanos, now: Nanos) -> bool:
+    def heard(self, author: PeerId, via: PeerId, age: Nanos, now: Nanos) -> bool:
         """Note an entry of an author without a link; return whether to tell the manager of `via`.
 
         An old one says nothing: it is part of a history.
         """
-        if now - created > RELAYED_WITHIN:
+        if age > RELAYED_WITHIN:
             return False
         self._through.pop(author, None)
         self._through[author] = via, now
         if len(self._through) > AUTHORS_MAX:
             del self._through[next(iter(self._through))]
+        return self._settles_at is None and self._tells(via, now)
+
+    def _tells(self, via: PeerId, now: Nanos) -> bool:
         if now < self._told.get(via, -TOLD_EVERY) + TOLD_EVERY:
             return False
         self._told[via] = now
         return True
 
-    def linked(self, author: PeerId) -> None:
+    def linked(self, author: PeerId, now: Nanos) -> None:
         """An author has a link to us now: nobody needs to relay what it writes."""
         self._through.pop(author, None)
+        if self._settles_at is None:
+            self._settles_at = now + SETTLED_AFTER
+
+    def settled(self, now: Nanos) -> list[PeerId]:
+        """Return the peers to tell the manager of, once new links have settled."""
+        if self._settles_at is None or now < self._settles_at:
+            return []
+        self._settles_at = None
+        through = dict.fromkeys(via for via, _ in self._through.values())
+        return [via for via in through if self._tells(via, now)]
+
+    def deadline(self) -> Nanos | None:
+        """Return when new links have settled."""
+        return self._settles_at
 
     def gone(self, peer: PeerId) -> None:
         """There is no link to a peer any more."""
@@ -55,6 +77,10 @@ class Relays:
         """Return the peer through whom an author without a link was last heard."""
         known = self._through.get(author)
         return None if known is None else known[0]
+
+    def needs(self, peer: PeerId) -> bool:
+        """Return whether somebody without a link was last heard through `peer`."""
+        return any(via == peer for via, _ in self._through.values())
 
     def needed_until(self, peer: PeerId) -> Nanos:
         """Return until when `peer` is needed as a relay; 0 if it never was."""

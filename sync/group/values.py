@@ -192,6 +192,14 @@ class HeldBackLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryExpected:
+    """The history is about to come from `peer`, or is not expected any more."""
+
+    peer: PeerId
+    comes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorsLoaded:
     """Answer to `LoadAuthors`: the entries `requester` asks for, each with its author."""
 
@@ -240,6 +248,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | HistoryExpected
     | AuthorsLoaded
     | Damaged
     | Tick

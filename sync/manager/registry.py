@@ -1,5 +1,6 @@
 """The protocols by which this program compares histories, each registered with one line."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from sync.p2panda.session import Mode, Replication
@@ -13,8 +14,14 @@ SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
 WAKU_ONLY: Final = Protocols((WAKU_SYNC,))
 
 WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
-"""With sessions over author logs and relays. Not what people run yet: where one member floods a
-channel, its live sessions make lines of others wait for over a second."""
+"""With sessions over author logs and relays, with peers that offer their logs."""
 
-PROTOCOLS: Final = WAKU_ONLY
+WHOLE_BY: Final[Mapping[str, Protocols]] = {
+    WAKU_SYNC.name: WAKU_ONLY,
+    LOG_HEIGHT.name: Protocols((WAKU_SYNC, LOG_HEIGHT)),
+    SETS.name: Protocols((WAKU_SYNC, SETS)),
+}
+"""By name: what to speak for whole histories to be compared by that protocol."""
+
+PROTOCOLS: Final = WITH_P2PANDA
 """Protocols of a node that is told nothing else, the usual one first."""

@@ -5,9 +5,8 @@ There are five reasons: a new link, messages that others named and we lack, a se
 was cut short, a person who asks, and every five minutes one peer at random. Every start says why.
 
 Sessions over whole author logs come where the peer offers its logs: behind the first one of a link,
-which then takes the last hour alone, with a peer that everything was not compared with for a day
-(`LOGS_FIRST`); after two that came to nothing; and once `PUSHED_MANY` messages have come, which it
-acknowledges.
+which then takes the last hour alone, with a peer that everything was not compared with for a day;
+after two that came to nothing; and once `PUSHED_MANY` messages have come, which it acknowledges.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
@@ -23,6 +22,7 @@ from typing import assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from sync.manager.choice import Choice, choose
+from sync.manager.expectations import Expectations
 from sync.manager.histories import Histories
 from sync.manager.presences import Presences
 from sync.manager.registry import PROTOCOLS
@@ -44,7 +44,7 @@ from sync.manager.values import (
     WentLive,
 )
 from sync.sessions.protocol import Protocols, Situation
-from sync.sessions.values import Mode, Outcome, SessionKey
+from sync.sessions.values import RELAY, Mode, Outcome, SessionKey
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
@@ -85,9 +85,12 @@ PUSHED_MANY = 256
 """Messages that come by one session, after which it is compared by author logs what came: that
 acknowledges them at once."""
 
-LOGS_FIRST = False
-"""Whether a history that was not compared for a day comes by author logs: not yet, since lines that
-come between the two sessions would show as missing what the second one brings."""
+ONE_AFTER_THE_OTHER: Nanos = SECOND
+"""Between sessions over author logs that a channel wants of several peers: the first one has found
+what is missing by then, and the next ones are put off before they begin."""
+
+ASKED_TO_STAY = 3
+"""Times that a peer is asked again whose places were all taken."""
 
 RELAYS_MAX = 3
 """Live sessions of a channel that we want, with those who first brought what others wrote."""
@@ -98,7 +101,6 @@ ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
 CUT_SHORT = "a session that the peer began was cut short"
-RELAY = "somebody is heard through this peer alone"
 MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
@@ -140,14 +142,8 @@ class Manager:
         me: PeerId,
         rng: random.Random,
         protocols: Protocols = PROTOCOLS,
-        *,
-        logs_first: bool = LOGS_FIRST,
     ) -> None:
-        """Begin without any session; without protocols, nobody is ever asked.
-
-        `logs_first`: histories that were not compared for a day are brought by author logs.
-        """
-        self._logs_first = logs_first
+        """Begin without any session; without protocols, nobody is ever asked."""
         self._me = me
         self._rng = rng
         self._protocols = protocols
@@ -155,6 +151,7 @@ class Manager:
         """With the address each speaks from."""
         self._presences = Presences(protocols)
         self._histories = Histories()
+        self.expectations = Expectations()
         self._begun: Counter[PeerId] = Counter()
         """Sessions over author logs that we began, since the peer has a link."""
         self._running: dict[SessionKey, Wish] = {}
@@ -169,31 +166,20 @@ class Manager:
         if not self._protocols:
             return ()
         match event:
-            case Joined(accepts=False):
-                pass  # it begins sessions itself: nobody waits for it, and nobody wishes for one
-            case Joined():
-                self._on_joined(event, now)
-            case Left(channel, peer):
-                self._on_left(channel, peer, now)
-            case Announced(channel, peer, spoken):
-                if (channel, peer) in self._linked:
-                    self._presences.told(channel, peer, spoken, now)
-            case LogsOffered(peer, channels):
-                self._presences.offered(peer, channels)
+            case Joined() | Left() | Announced() | LogsOffered():
+                self._on_link(event, now)
             case Compared(channel, compared):
                 self._histories.restore(channel, compared)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
-            case Asked(channel, peer, protocol):
+            case Asked(channel, peer, protocol, live):
                 self._wishes.pop(SessionKey(channel, peer), None)
-                self._wish(channel, peer, Wish(now, ASKED, protocol=protocol))
+                asked = Wish(now, ASKED, protocol=protocol, by_logs=live, live=live)
+                self._wish(channel, peer, asked)
             case Ended():
                 self._on_ended(event, now)
-            case Sought(channel, peers, why, once):
-                for peer in peers:
-                    self._wishes.pop(SessionKey(channel, peer), None)
-                    whole = "" if once else self._whole_needed(channel, peer, now)
-                    self._wish(channel, peer, Wish(now, why, once=once, by_logs=bool(whole)))
+            case Sought():
+                self._on_sought(event, now)
             case Relayed(channel, peer):
                 self._on_relayed(channel, peer, now)
             case WentLive(channel, peer):
@@ -202,6 +188,7 @@ class Manager:
             case Rebuilt(channel):
                 self._on_rebuilt(channel, now)
             case Tick():
+                self.expectations.expire(now)
                 self._wish_regularly(now)
             case _:
                 assert_never(event)
@@ -231,7 +218,7 @@ class Manager:
 
     def deadline(self) -> Nanos | None:
         """Return when the next session may start; None while all places are taken."""
-        due: Nanos | None = None
+        due = self.expectations.deadline()
         for regular in self._regular.values():
             due = regular.at if due is None or regular.at < due else due
         if not (self._wishes or self._searches) or len(self._running) >= SESSIONS_MAX:
@@ -250,11 +237,27 @@ class Manager:
 
     def _on_rebuilt(self, channel: ChannelId, now: Nanos) -> None:
         """Count all sessions of a channel as failed."""
+        self.expectations.end_all(self.expectations.of(channel))
         for peer in [peer for known, peer in self._live if known == channel]:
             self._live_over(channel, peer, now)
         for key in [key for key in self._running if key.channel == channel]:
             failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
             self._on_ended(failed, now)
+
+    def _on_sought(self, event: Sought, now: Nanos) -> None:
+        """Wish for sessions with all of them, over author logs one after the other.
+
+        Both sides send such a session's first page before one can be put off.
+        """
+        at = now
+        for peer in event.peers:
+            self._wishes.pop(SessionKey(event.channel, peer), None)
+            needed = not event.once and self._histories.whole_needed(event.channel, peer, now)
+            by_logs = bool(needed) and self._presences.offers(event.channel, peer)
+            begins = at if by_logs else now
+            wish = Wish(begins, event.why, once=event.once, by_logs=by_logs)
+            self._wish(event.channel, peer, wish)
+            at += ONE_AFTER_THE_OTHER if by_logs else 0
 
     def _on_relayed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Wish for a live session with a relay, unless there are enough."""
@@ -289,9 +292,29 @@ class Manager:
             why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
             self._wish(channel, self._rng.choice(peers), Wish(now, why, span=span))
 
+    def _on_link(self, event: Joined | Left | Announced | LogsOffered, now: Nanos) -> None:
+        match event:
+            case Joined(accepts=False):
+                pass  # it begins sessions itself: nobody waits for it, and nobody wishes for one
+            case Joined():
+                self._on_joined(event, now)
+            case Left(channel, peer):
+                self._on_left(channel, peer, now)
+            case Announced(channel, peer, spoken):
+                if (channel, peer) in self._linked:
+                    self._presences.told(channel, peer, spoken, now)
+                if self._protocols.family not in spoken:
+                    self.expectations.end(channel, peer)
+            case LogsOffered(peer, channels):
+                self._presences.offered(peer, channels)
+            case _:
+                assert_never(event)
+
     def _on_joined(self, event: Joined, now: Nanos) -> None:
         channel, peer = event.channel, event.peer
         again = (channel, peer) in self._linked
+        if not again and self._is_history_expected(channel, peer, now):
+            self.expectations.begin(channel, peer, now)
         self._linked[channel, peer] = event.host
         self._histories.count_logs(channel, event.logs)
         if channel not in self._regular:
@@ -305,6 +328,7 @@ class Manager:
     def _on_left(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Forget whoever has no link: as many are remembered as there are links."""
         self._linked.pop((channel, peer), None)
+        self.expectations.end(channel, peer)
         self._presences.left(channel, peer)
         self._live.pop((channel, peer), None)
         if not any(one == peer for _, one in self._linked):
@@ -390,6 +414,9 @@ class Manager:
         key = SessionKey(channel, peer, event.plane)
         ended = self._running.pop(key, None)
         converged = outcome is Outcome.CONVERGED
+        failed = not converged and outcome is not Outcome.BENIGN
+        if failed or event.whole:  # none over author logs follows, or this was it
+            self.expectations.end(channel, peer)
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
@@ -429,8 +456,17 @@ class Manager:
             self._histories.compared(channel, peer, now)
         if ended is not None and ended.then:
             self._wish(channel, peer, Wish(now, ended.then, by_logs=True))
+        elif ended is not None and ended.live and (channel, peer) not in self._live:
+            if ended.failures < ASKED_TO_STAY:
+                self._ask_to_stay_again(event, ended, now)
         elif self._owes_ticks(event, ended):
             self._wish(channel, peer, Wish(now, MANY_CAME, by_logs=True))
+
+    def _ask_to_stay_again(self, event: Ended, ended: Wish, now: Nanos) -> None:
+        """Ask a peer again that had no place: it may have heard meanwhile that it needs us too."""
+        at = now + (RETRY_FIRST << ended.failures)
+        again = replace(ended, at=at, failures=ended.failures + 1)
+        self._wish(event.channel, event.peer, again)
 
     def _owes_ticks(self, event: Ended, ended: Wish | None) -> bool:
         """Return whether a peer pushed so much that it waits for acknowledgements of it."""
@@ -487,12 +523,15 @@ class Manager:
         """Have the first session of a link take the last hour alone, if all else comes by logs."""
         if wish.why != NEW_LINK or wish.then or not self._presences.offers(*key[:2]):
             return
-        wish.then = self._whole_needed(key.channel, key.peer, now)
+        wish.then = self._histories.whole_needed(key.channel, key.peer, now)
         if wish.then:
             wish.span = SPAN
 
-    def _whole_needed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> str:
-        return self._histories.whole_needed(channel, peer, now) if self._logs_first else ""
+    def _is_history_expected(self, channel: ChannelId, peer: PeerId, now: Nanos) -> bool:
+        """Return whether the history of a channel is about to come from a peer that joins."""
+        peers = [peer, *self._peers(channel)]
+        needed = self._histories.whole_needed
+        return bool(self._protocols.family) and all(needed(channel, one, now) for one in peers)
 
     def _count(self, peer: PeerId, choice: Choice) -> int:
         """Return how many sessions over author logs we began with a peer, and count this one."""
@@ -501,6 +540,12 @@ class Manager:
             return 0
         self._begun[peer] += 1
         return self._begun[peer] - 1
+
+    def may_ask(self, channel: ChannelId, peer: PeerId, protocol: str) -> bool:
+        """Return whether `protocol` suits a session with `peer` that a person asks for now."""
+        return (
+            self._choose(SessionKey(channel, peer), Wish(0, ASKED, protocol=protocol)) is not None
+        )
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
         channel, peer = key.channel, key.peer

@@ -1,7 +1,7 @@
 """Inputs and effects of the schedule of sessions, as values."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sync.machine import ChannelId, Nanos, PeerId, Tick
 from sync.sessions.values import Mode, Outcome, Plane
@@ -63,11 +63,15 @@ class LackingNow:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The person asks to reconcile with `peer` now, by the protocol named or any."""
+    """The person asks to reconcile with `peer` now, by the protocol named or any.
+
+    A `live` session is over author logs, and then stays.
+    """
 
     channel: ChannelId
     peer: PeerId
     protocol: str = ""
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,14 @@ Input: TypeAlias = (
     | Rebuilt
     | Tick
 )
+
+
+class Expected(NamedTuple):
+    """The history of `channel` is about to come from `peer`, or is no longer expected."""
+
+    channel: ChannelId
+    peer: PeerId
+    comes: bool
 
 
 @dataclass(frozen=True, slots=True)

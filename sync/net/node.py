@@ -281,9 +281,9 @@ class Node:
         self._runner.tell_typing(channel, self.nick, self.clock.now())
         self._engine.wake()
 
-    def ask_sync(self, channel: ChannelId, peer: PeerId) -> None:
-        """Reconcile with a peer now."""
-        self._runner.ask_sync(channel, peer, self.clock.now())
+    def ask_sync(self, channel: ChannelId, peer: PeerId, protocol: str = "") -> None:
+        """Reconcile with a peer now, by any protocol or the one named; see `Runner.ask_sync`."""
+        self._runner.ask_sync(channel, peer, self.clock.now(), protocol)
         self._engine.wake()
 
     def know(self, addresses: Iterable[tuple[str, int]]) -> None:

@@ -2,8 +2,9 @@
 
 Rules:
 1. What comes is handled in order, while there is no backlog.
-2. In a backlog, what a peer sends beyond its rate waits until nothing else does; then peers have
-   turns. Own lines without end do not keep them from these.
+2. In a backlog, what a peer sends beyond its rate waits until nothing else does, on links, by
+   transfers and by sessions each; then peers have turns. Own lines without end do not keep them
+   from these.
 3. Drivers stop reading from peers well before the queue is full.
 """
 
@@ -51,6 +52,12 @@ IN_ORDER: Final = frozenset(
 )
 """Inputs that wait behind what their peer transferred before."""
 
+STREAMS: Final = "streams of "
+"""Before the name of a peer: key of what waits of its sessions."""
+
+PEERS_MAX: Final = 4_096
+"""Streams whose peers are known; those opened longest ago are forgotten."""
+
 
 class Addressed(NamedTuple):
     """An input and the channel it is for."""
@@ -68,6 +75,8 @@ class InputQueue:
         """Number of payloads of each session among them."""
         self._answering: set[values.SessionId] = set()
         """Sessions that have more to answer of what they were given."""
+        self._peers: dict[values.SessionId, PeerId] = {}
+        """Peers of the streams of sessions."""
         self._put_off: dict[str, deque[Addressed]] = {}
         """Inputs of peers that sent more than their share, of each in order; in the order of
         their turns."""
@@ -96,10 +105,12 @@ class InputQueue:
             raise LocalError("Too much at once: wait a moment, then go on.")
         self._weights.add(event)
         key = self._put_off_as(event, now)
+        if type(event) is values.SessionPayload:
+            self._payloads[event.session] += 1
+        elif type(event) is values.SessionOffered:
+            self._note_stream(event.session, event.peer)
         if key is None:
             self._queue.append(Addressed(channel, event))
-            if type(event) is values.SessionPayload:
-                self._payloads[event.session] += 1
             return
         waiting = self._put_off.get(key)
         if waiting is None:
@@ -111,7 +122,18 @@ class InputQueue:
         """Queue what the node tells its own machines."""
         if isinstance(event, values.Continue):
             self._answering.add(event.session)
+        elif isinstance(event, values.StartSession):
+            self._note_stream(event.session, event.peer)
         self._queue.append(Addressed(channel, event))
+
+    def _note_stream(self, session: values.SessionId, peer: PeerId) -> None:
+        """Remember whose share the payloads of a session are taken of."""
+        self._peers[session] = peer
+        if len(self._peers) > PEERS_MAX:
+            del self._peers[next(iter(self._peers))]
+
+    def _key_of_stream(self, session: values.SessionId) -> str:
+        return STREAMS + self._peers.get(session, str(session))
 
     def add_first(self, channel: ChannelId, events: list[values.Input]) -> None:
         """Queue these before all others, in their order."""
@@ -126,21 +148,24 @@ class InputQueue:
 
     def _take(self) -> Addressed:
         if self._queue and not (self._put_off and self._is_turn_of_others()):
-            addressed = self._queue.popleft()
-            event = addressed.event
-            if type(event) is values.SessionPayload:
-                left = self._payloads.pop(event.session, 0) - 1
-                if left > 0:
-                    self._payloads[event.session] = left
-            elif type(event) is values.Continue:
-                self._answering.discard(event.session)
-            return addressed
+            return self._taken(self._queue.popleft())
         key = next(iter(self._put_off))
         waiting = self._put_off.pop(key)
         addressed = waiting.popleft()
         self._waiting_off -= 1
         if waiting:
             self._put_off[key] = waiting  # the next turn is another's
+        return self._taken(addressed)
+
+    def _taken(self, addressed: Addressed) -> Addressed:
+        """Count what is taken of a session as waiting no more."""
+        event = addressed.event
+        if type(event) is values.SessionPayload:
+            left = self._payloads.pop(event.session, 0) - 1
+            if left > 0:
+                self._payloads[event.session] = left
+        elif type(event) is values.Continue:
+            self._answering.discard(event.session)
         return addressed
 
     def _is_turn_of_others(self) -> bool:
@@ -203,7 +228,7 @@ class InputQueue:
         return {
             PeerId(key): len(waiting)
             for key, waiting in self._put_off.items()
-            if not key.startswith(TRANSFER)
+            if not key.startswith((TRANSFER, STREAMS))
         }
 
     def _put_off_as(self, event: values.Input, now: Nanos) -> str | None:
@@ -213,6 +238,12 @@ class InputQueue:
             key: str = event.peer  # type: ignore[union-attr]  # its type says so
         elif kind is values.Transferred:
             key = TRANSFER + event.peer  # type: ignore[union-attr]
+        elif type(event) is values.SessionPayload:
+            key = self._key_of_stream(event.session)
+        elif type(event) is values.SessionClosed:
+            key = self._key_of_stream(event.session)
+            self._peers.pop(event.session, None)
+            return key if key in self._put_off else None
         elif kind in IN_ORDER and self._put_off:
             key = TRANSFER + event.peer  # type: ignore[union-attr]
             return key if key in self._put_off else None

@@ -37,6 +37,9 @@ FOR_THE_MANAGER: Final = frozenset(
 )
 """Effects that the manager hears of."""
 
+LIVE: Final = "live"
+"""Name by which a person asks for a session that stays."""
+
 LINKS: Final = frozenset(
     {values.PeerJoined, values.PeerAnnounced, values.LogsAnnounced, values.PeerGone}
 )
@@ -231,8 +234,37 @@ class Runner:
         return self._sessions
 
     def ask_sync(self, channel: ChannelId, peer: PeerId, now: Nanos, protocol: str = "") -> None:
-        """Reconcile with `peer` because the person asks, by any protocol or the one named."""
-        self._manage(managing.Asked(channel, peer, protocol), now)
+        """Reconcile with `peer` because the person asks, by any protocol or the one named.
+
+        `LIVE` asks for a session over author logs that stays.
+
+        Raises:
+            LocalError: there is none of that name, or it cannot be used with `peer` now.
+        """
+        live = protocol == LIVE
+        if live:
+            self._check_offered(channel, peer, protocol)
+        elif protocol:
+            self._check_asked(channel, peer, protocol)
+        asked = managing.Asked(channel, peer, "" if live else protocol, live)
+        self._manage(asked, now)
+
+    def _check_asked(self, channel: ChannelId, peer: PeerId, protocol: str) -> None:
+        """Refuse a protocol by which no session would begin: the manager drops such a wish."""
+        chosen = self.protocols.named(protocol)
+        if chosen is None:
+            raise LocalError(f"There is no way to compare called {protocol} in this chat.")
+        if chosen.family:
+            self._check_offered(channel, peer, protocol)
+        if not self.manager.may_ask(channel, peer, protocol):
+            raise LocalError(f"{protocol} cannot compare this channel with them now: leave it out.")
+
+    def _check_offered(self, channel: ChannelId, peer: PeerId, protocol: str) -> None:
+        if not self.announcing.may_request(peer, channel):
+            raise LocalError(
+                f"{protocol} needs author logs, and they have announced none of this channel: "
+                "leave it out."
+            )
 
     def tell_typing(self, channel: ChannelId, nick: str, now: Nanos) -> None:
         """Tell the others that the person, called `nick`, is typing; not again too soon.
@@ -433,6 +465,8 @@ class Runner:
         starts = self.manager.handle(event, now)
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
+        for channel, peer, comes in self.manager.expectations.take_news():
+            self.inputs.add_own(channel, values.HistoryExpected(peer, comes))
         for start in starts:
             if self.logbook is not None:
                 self.logbook.decided(

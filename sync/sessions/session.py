@@ -133,6 +133,8 @@ class Session:
 
     stays: bool = False
     """Whether it is to go live."""
+    needed: bool = False
+    """Whether we need it to stay, not the peer alone."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""

@@ -12,7 +12,7 @@ Rules:
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, assert_never
 
@@ -43,6 +43,7 @@ from sync.sessions.served import TIMES_MAX, Served
 from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.sessions.table import LIVE_OF_NODE_MAX, Table
 from sync.sessions.values import (
+    RELAY,
     SHARE,
     Accepted,
     Brought,
@@ -92,6 +93,10 @@ TOO_OFTEN: Final = f"refused: it was sent this channel {TIMES_MAX} times within 
 BUSY: Final = "put off: another session brings what is missing"
 
 
+def _nobody(_: PeerId) -> bool:
+    return False
+
+
 class Sessions:
     """See the module docstring."""
 
@@ -101,8 +106,18 @@ class Sessions:
         holdings: Holdings,
         protocols: Protocols,
         claims: Claims | None = None,
+        needs: Callable[[PeerId], bool] = _nobody,
     ) -> None:
-        """Begin without any; `claims` is the budget of the whole node."""
+        """Begin without any.
+
+        Args:
+            terms: see there.
+            holdings: what the channel holds.
+            protocols: what is spoken here.
+            claims: the budget of the whole node.
+            needs: tells whether we hear others through a peer alone.
+        """
+        self._needs = needs
         self._table = Table()
         self._terms = terms
         self._holdings = holdings
@@ -214,8 +229,8 @@ class Sessions:
 
     @property
     def relays(self) -> list[PeerId]:
-        """Peers with whom we began a live session."""
-        return [one.peer for one in self._table.live if one.initiated]
+        """Peers with whom we began a live session because somebody is heard through them."""
+        return [one.peer for one in self._table.live if one.initiated and one.why == RELAY]
 
     def is_live(self, number: SessionId) -> bool:
         """Return whether a stream is that of a live session."""
@@ -302,6 +317,7 @@ class Sessions:
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
+        session.needed = session.initiated and session.stays
         session.stays = self._may_stay(session) and (session.stays or not session.initiated)
         room = partial(self._room, session)
         return session.begin_exchange(payloads_max, now, room, self._holdings.heights)
@@ -324,9 +340,10 @@ class Sessions:
 
     def _may_stay(self, session: Session) -> bool:
         """Return whether a session may go live, here and in the whole node."""
+        session.needed |= self._needs(session.peer)
         return (
             session.protocol.stays
-            and self._table.has_place_live(session.key)
+            and self._table.has_place_live(session)
             and self._claims.live < LIVE_OF_NODE_MAX
         )
 
@@ -491,7 +508,7 @@ class Sessions:
             session.number, key, session.protocol, session.why, now, now, session.since
         )
         live.stream, live.exchange, live.moved_at = session.stream, session.exchange, now
-        live.stays, session.stays = True, False
+        live.stays, session.stays, live.needed = True, False, session.needed
         session.cards, session.stream, session.exchange = tuple(session.rounds), None, None
         return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane)]
 

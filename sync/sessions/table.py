@@ -19,6 +19,10 @@ so nothing else bounds them; more people than that do not bring something at onc
 LIVE_MAX: Final = 8
 """Live sessions of a channel: each holds a stream for as long as it goes on."""
 
+LIVE_FOR_OTHERS_MAX: Final = 6
+"""Of these, those that only the peers need: the ones through whom we hear others have a place
+left, or two bridges full of neighbours would pass nothing on to each other."""
+
 LIVE_OF_NODE_MAX: Final = 32
 """Live sessions of all channels together."""
 
@@ -57,9 +61,13 @@ class Table:
         """The live sessions."""
         return [one for one in self.running.values() if one.live]
 
-    def has_place_live(self, key: SessionKey) -> bool:
+    def has_place_live(self, session: Session) -> bool:
         """Return whether a session may go live: there is a place, and none with that peer."""
-        return key._replace(mode=Mode.LIVE) not in self.running and len(self.live) < LIVE_MAX
+        if session.key._replace(mode=Mode.LIVE) in self.running:
+            return False
+        live = self.live
+        for_others = sum(not one.needed for one in live)
+        return len(live) < LIVE_MAX and (session.needed or for_others < LIVE_FOR_OTHERS_MAX)
 
     @property
     def claimed(self) -> list[int]:

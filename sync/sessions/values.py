@@ -16,6 +16,9 @@ from sync.structures.ordered_set import SyncId
 PAGE: Final = 256
 """Messages of a page: some 200 kB, 17 MB if all are of the largest size."""
 
+RELAY: Final = "somebody is heard through this peer alone"
+"""Why a session stays that is ended when nobody is heard so any more."""
+
 SHARE: Final = "a share of what is missing"
 PUT_OFF: Final = "put off while another session brought what is missing"
 """Why sessions are begun that a channel asks for itself (`Sought`)."""

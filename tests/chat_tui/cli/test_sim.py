@@ -3,14 +3,18 @@
 import json
 import re
 from dataclasses import fields, replace
+from pathlib import Path
 
+import pyarrow.dataset
 import pytest
 from click.testing import CliRunner, Result
 
 from chat_tui.cli import main
 from chat_tui.cli import sim as simulate
 from chat_tui.cli.sim import Request
+from chat_tui.cli.simulation_options import PROTOCOL_NAMES
 from sync.machine import MILLISECOND, SECOND
+from sync.manager.registry import WHOLE_BY
 from sync.sds.parameters import WAKU
 from sync.sim import scenario
 from sync.sim.hostile_acts import ACTS
@@ -213,6 +217,25 @@ def test_a_line_and_rooms_say_who_reaches_whom_and_reconcile() -> None:
         assert f"{shape} " in told["replay"]
         again = CliRunner().invoke(main.cli, [*told["replay"].split()[1:], "--json"])
         assert json.loads(again.output)["digest"] == told["digest"]
+
+
+@pytest.mark.parametrize("name", WHOLE_BY)
+def test_whole_histories_are_compared_by_the_protocol_that_is_named(
+    name: str, tmp_path: Path
+) -> None:
+    options = (*CALM, "--messages", "6", "--loss", "0", "--protocol", name)
+    result = sim(*options, "--export", str(tmp_path / "out"), "--json")
+
+    told = json.loads(result.output)
+    assert result.exit_code == 0, result.output
+    assert told["converged"]
+    assert f"--protocol {name}" in told["replay"]
+    log = pyarrow.dataset.dataset(tmp_path / "out" / "log").to_table(columns=["protocol"])
+    assert set(log["protocol"].to_pylist()) - {None} == {"waku", name}
+
+
+def test_help_names_the_protocols_there_are() -> None:
+    assert tuple(WHOLE_BY) == PROTOCOL_NAMES
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The /commands about people and channels, as line mode runs them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint
-from sync.view.view import PeerState, Trust
+from sync.machine import DAY
+from sync.manager.schedule import ASKED
+from sync.view.view import PeerState, SyncShown, Trust
 from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import meet, running, setup_of
 from tests.support.chat_tui.live_clients import Heard, lobby
@@ -19,6 +22,22 @@ pytestmark = pytest.mark.net
 
 async def run(client: Client, text: str) -> Result:
     return await Commands(client).run(text, At(lobby(client)))
+
+
+def offers_logs(client: Client) -> bool:
+    """Return whether its only peer has announced author logs of the lobby."""
+    announcing = client._node._runner.announcing
+    return any(announcing.may_request(one, lobby(client)) for one in announcing._linked)
+
+
+def asked(heard: Heard) -> list[str]:
+    """Protocols of the sessions that the person asked for."""
+    ended = [one for one in heard.events if isinstance(one, SyncShown)]
+    return [one.protocol for one in ended if one.why == ASKED]
+
+
+def live(client: Client) -> int:
+    return client._node._runner.groups[lobby(client)].sessions.live
 
 
 async def test_msg_opens_and_writes(tmp_path: Path) -> None:
@@ -140,9 +159,8 @@ async def test_sync_takes_the_way_there_is(tmp_path: Path, way: str) -> None:
 @pytest.mark.parametrize(
     ("way", "says"),
     [
-        ("logheight", "logheight, for p2panda's log heights, is not part of this program yet"),
         ("Snapshot", "snapshot, for Calimero's snapshot, is not part of this program yet"),
-        ("telepathy", "There is no way to compare called telepathy: leave it out, or write waku."),
+        ("telepathy", "There is no way to compare called telepathy"),
     ],
 )
 async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: str) -> None:
@@ -151,7 +169,46 @@ async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: st
 
         assert not result.ok
         assert result.text.startswith(says)
-        assert result.text.endswith("leave it out, or write waku.")
+        assert result.text.endswith(": leave it out, or write waku, logheight, sets or live.")
+
+
+@pytest.mark.parametrize(
+    ("way", "protocol"), [("waku", "waku"), ("logheight", "logheight"), ("SETS", "sets")]
+)
+async def test_a_named_way_is_the_one_that_is_used(tmp_path: Path, way: str, protocol: str) -> None:
+    async with friends(tmp_path) as (alice, _):
+        await until(lambda: offers_logs(alice), "bob announces")
+        ended = Heard(alice)
+
+        result = await run(alice, f"/sync bob {way}")
+
+        assert result.text == "Comparing #lobby with bob."
+        await until(lambda: asked(ended) == [protocol], "it is over")
+
+
+async def test_live_is_a_session_that_stays(tmp_path: Path) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        await until(lambda: offers_logs(alice) and offers_logs(bob), "both announce")
+
+        result = await run(alice, "/sync bob live")
+
+        assert result.ok, result.text
+        await until(lambda: live(alice) == live(bob) == 1, "both stay")
+
+
+@pytest.mark.parametrize("way", ["logheight", "live"])
+async def test_who_announces_no_logs_is_not_asked_for_them(tmp_path: Path, way: str) -> None:
+    whole = setup_of(tmp_path, "alice")
+    recent = replace(whole, network=replace(whole.network, retention=3 * DAY))
+    async with running(tmp_path, "bob") as bob:
+        alice = await Client.open(recent)
+        async with alice.running():
+            await acquainted(alice, bob)
+            result = await run(alice, f"/sync bob {way}")
+        await alice.close()
+
+    assert not result.ok
+    assert result.text.startswith(f"{way} needs author logs, and they have announced none")
 
 
 async def test_leave_says_how_to_come_back(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
 from sync.p2panda.messages import Have, LowerBound, Message, SyncDone, SyncRequest, encode
 from sync.p2panda.session import STREAM, Exchange, State
-from sync.sessions.values import Outcome
+from sync.sessions.values import RELAY, Outcome
 from sync.sim.streams import loaded
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.groups import NOW, NOW_MS, Member
@@ -77,7 +77,7 @@ class Scene:
 
     def start(self, protocol: str, *, live: bool = False) -> None:
         """Let Alice ask Eve."""
-        self.tell(values.StartSession(NUMBER, EVE, "test", None, protocol, live=live))
+        self.tell(values.StartSession(NUMBER, EVE, RELAY, None, protocol, live=live))
         self.tell(values.SessionOpened(NUMBER, 1))
 
     def hear(self, *said: Message | bytes) -> list[values.Effect]:

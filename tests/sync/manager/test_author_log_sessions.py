@@ -13,7 +13,6 @@ from sync.manager.schedule import (
     MANY_CAME,
     NEW_LINK,
     PUSHED_MANY,
-    RELAY,
     RELAYS_MAX,
     RETRY_FIRST,
     SPAN,
@@ -34,7 +33,7 @@ from sync.manager.values import (
     WentLive,
 )
 from sync.p2panda.session import SET_LOGS
-from sync.sessions.values import PUT_OFF, Mode, Outcome
+from sync.sessions.values import PUT_OFF, RELAY, Mode, Outcome
 
 LOBBY, OTHER = ChannelId("c0" * 16), ChannelId("c1" * 16)
 ME, PEER = PeerId("11" * 32), PeerId("22" * 32)
@@ -52,7 +51,7 @@ def linked(compared: Nanos | None = None, *, logs: int = 3, offers: bool = True)
 def meeting(
     compared: Nanos | None = None, *, logs: int = 3, offers: bool = True
 ) -> tuple[Manager, list[Start]]:
-    made = Manager(ME, random.Random(0), WITH_P2PANDA, logs_first=True)
+    made = Manager(ME, random.Random(0), WITH_P2PANDA)
     if compared is not None:
         made.handle(Compared(LOBBY, ((PEER, compared),)), NOW)
     began = [*made.handle(Joined(LOBBY, PEER, logs=logs), NOW)]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from sync.manager.registry import WITH_P2PANDA
-from sync.manager.schedule import RELAY
 from sync.net.links.session_streams import ANSWERED_MAX
 from sync.sessions.table import LIVE_MAX
+from sync.sessions.values import RELAY
 from sync.view.view import SyncShown
 from tests.support.sync.nodes import TEA, Host, host, meet, until, write_all
 

@@ -11,11 +11,13 @@ from chat_tui.demo.app import DemoApp
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.trace_player import TracePlayer
 from sync.errors import LocalError
+from sync.group import values
 from sync.machine import SECOND
 from sync.net.replay import INPUTS, Recorded, Replay, from_json, is_trace, read
 from sync.net.trace import Trace, to_json
+from sync.view.view import SyncShown
 from tests.support.chat_tui.demos import lines
-from tests.support.sync.nodes import channel_of, host, meet, until
+from tests.support.sync.nodes import TEA, channel_of, host, meet, until, write_all
 
 pytestmark = pytest.mark.net
 
@@ -51,6 +53,33 @@ async def test_every_step_has_the_recorded_effects(traces: dict[str, Path]) -> N
 
         assert not [one for one in played if one.difference]
         assert any(one.effects for one in played)
+
+
+@pytest.mark.parametrize("protocol", ["logheight", "sets"])
+async def test_a_session_over_author_logs_has_the_recorded_effects(
+    tmp_path: Path, protocol: str
+) -> None:
+    files = [tmp_path / f"{name}.trace" for name in ("alice", "bob")]
+    async with (
+        host(tmp_path, "alice", "tea", trace=Trace(files[0])) as alice,
+        host(tmp_path, "bob", "tea", trace=Trace(files[1])) as bob,
+    ):
+        await write_all(alice, ["before they met"])
+        await meet(alice, bob)
+        runner = alice.node._runner
+        await until(lambda: runner.announcing.may_request(bob.me, TEA), "bob offers")
+        runner.ask_sync(TEA, bob.me, alice.node.clock.now(), protocol)
+        alice.node._engine.wake()
+        await until(
+            lambda: protocol in {one.protocol for one in bob.shown(SyncShown)}, "it is over"
+        )
+
+    for file in files:
+        replay = Replay()
+        recorded = steps(file)
+        payloads = [one for one in recorded if isinstance(one.event, values.SessionPayload)]
+        assert len(payloads) >= 3
+        assert not [one for one in map(replay.play, recorded) if one.difference]
 
 
 async def test_inputs_are_read_as_they_were_written(traces: dict[str, Path]) -> None:
@@ -119,7 +148,9 @@ async def test_steps_before_their_beginning_are_said_to_differ(traces: dict[str,
 
     played = [replay.play(step) for step in steps(traces["bob"])[2:]]
 
-    assert "never opened" in played[0].difference
+    first = next(one for one in played if isinstance(one.step.event, values.Restored))
+    assert "never opened" in first.difference
+    assert "before the beginning" in played[0].difference
 
 
 @pytest.mark.usefixtures("in_utc")

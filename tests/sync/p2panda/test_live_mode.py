@@ -14,7 +14,7 @@ from sync.p2panda.session import Mode as Comparing
 from sync.sessions import table
 from sync.sessions.protocol import Brings, Finished, Load, Opening, Protocols, Send
 from sync.sessions.session import Session, Stage
-from sync.sessions.values import LoadedEntry, Mode, Outcome, Stored
+from sync.sessions.values import RELAY, LoadedEntry, Mode, Outcome, Stored
 from sync.structures.differences import Role
 from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
 from sync.structures.set_digest import Digest, Held
@@ -39,9 +39,7 @@ def together(protocol: str = "logheight", *, live: bool = True) -> Pair:
 
 
 def start(both: Pair, protocol: str = "logheight", *, live: bool = True) -> None:
-    asked = values.StartSession(
-        both.number(), both.other.peer_id, "test", None, protocol, live=live
-    )
+    asked = values.StartSession(both.number(), both.other.peer_id, RELAY, None, protocol, live=live)
     both.queue.append((both.one, asked))
     both.run()
 
@@ -119,7 +117,7 @@ def test_what_is_stored_during_the_session_follows_it() -> None:
     )
     both, carol = Pair(one, other), Member("carol")
     asked = values.StartSession(
-        both.number(), both.other.peer_id, "test", None, "logheight", live=True
+        both.number(), both.other.peer_id, RELAY, None, "logheight", live=True
     )
     both.queue.append((both.one, asked))
     for _ in range(4):  # heights are frozen

@@ -6,7 +6,7 @@ from sync.machine import ChannelId, PeerId
 from sync.runner.input_queue import FAIR_FROM, PASSED_BY_MAX, InputQueue
 from tests.support.sync.groups import NOW
 
-HERE, PEER = ChannelId("0c" * 16), PeerId("bb" * 32)
+HERE, PEER, OTHER = ChannelId("0c" * 16), PeerId("bb" * 32), PeerId("cc" * 32)
 FLOOD = 300
 
 
@@ -31,3 +31,24 @@ def test_own_lines_without_end_do_not_silence_a_peer() -> None:
     assert taken.count(values.Arrived) == FLOOD
     first = taken.index(values.Arrived)
     assert values.Arrived not in taken[first + 1 : first + PASSED_BY_MAX]
+
+
+def test_what_a_session_brings_beyond_a_share_waits_and_its_end_waits_behind() -> None:
+    queue = InputQueue()
+    offered = values.SessionOffered(7, PEER, "a protocol", 1, 7)
+    queue.add(HERE, offered, NOW)
+    for number in range(FAIR_FROM):
+        queue.add(HERE, write(number), NOW)
+    for _ in range(FLOOD):
+        queue.add(HERE, values.SessionPayload(7, b"an entry"), NOW)
+    queue.add(HERE, values.SessionClosed(7, ""), NOW)
+    queue.add(HERE, values.Arrived(OTHER, b"frame"), NOW)
+    assert queue.is_crowded_by_session(7)
+
+    taken = [type(queue.take()[0].event) for _ in range(len(queue))]
+
+    heard = taken.index(values.Arrived)
+    assert taken[:heard].count(values.SessionPayload) < FLOOD / 2
+    assert taken.count(values.SessionPayload) == FLOOD
+    assert taken[-1] is values.SessionClosed
+    assert not queue.is_crowded_by_session(7)

@@ -15,6 +15,7 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
+from sync.manager.registry import WAKU_ONLY
 from sync.runner.input_queue import (
     BURST,
     CROWDED,
@@ -46,7 +47,7 @@ class Driver:
     def __init__(self) -> None:
         self.writer = Writer("alice")
         self.disk = Disk(self.writer.peer_id, log_number=1)
-        self.runner = Runner(self.author(), random.Random(0))
+        self.runner = Runner(self.author(), random.Random(0), protocols=WAKU_ONLY)
         self.runner.add_channel(LOBBY, self.disk.restore())
         self.released: list[values.Effect] = []
         self.reported: list[int] = []
@@ -376,6 +377,7 @@ def test_every_input_is_traced_with_its_effects() -> None:
         author,
         random.Random(0),
         lambda _, name, event, effects: lines.append((name, type(event).__name__, len(effects))),
+        protocols=WAKU_ONLY,
     )
     runner.add_channel(LOBBY, disk.restore())
     runner.queue_input(CHANNEL, values.PeerJoined(Writer("bob").peer_id))

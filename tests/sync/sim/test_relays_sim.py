@@ -6,7 +6,7 @@ import pytest
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
-from sync.sessions.table import LIVE_MAX
+from sync.sessions.table import LIVE_FOR_OTHERS_MAX, LIVE_MAX
 from sync.sim.network import PERFECT, Link
 from sync.sim.shapes import line, unlinked
 from sync.sim.world import Terms, World
@@ -64,12 +64,12 @@ def test_a_line_takes_a_moment_a_hop(rooms: tuple[int, ...], hops: int, seed: in
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_who_finds_no_place_with_the_bridge_hears_through_a_neighbour(seed: int) -> None:
-    world = all_heard(apart((20, 20), seed), rounds=4)
+    world = all_heard(apart((20, 20), seed), rounds=6)
 
     sessions = sum(live(world).values()) // 2
 
     assert min(live(world).values()) > 0
-    assert max(live(world).values()) == LIVE_MAX
+    assert LIVE_FOR_OTHERS_MAX < max(live(world).values()) <= LIVE_MAX
     assert sessions >= len(world.nodes) - 2, "a tree, or nearly"
     world.check()
 
@@ -134,7 +134,7 @@ def test_in_a_ring_everything_comes_and_no_storm_does() -> None:
 def test_no_node_has_more_than_it_may_however_many_want_to() -> None:
     world = all_heard(apart((LIVE_MAX + 2, 2), 1))
 
-    assert max(live(world).values()) == LIVE_MAX
+    assert LIVE_FOR_OTHERS_MAX < max(live(world).values()) <= LIVE_MAX
 
 
 def test_who_was_away_catches_up_and_hears_what_is_new_at_once() -> None:

@@ -22,8 +22,9 @@ LOSSES = (0.0, 0.05, 0.1, 0.3)
 SAMPLE = range(2)
 WHOLE_GRID = range(50)
 
-CONVERGED_WITHIN = 30.0
-"""Seconds from the last line and trouble to equal logs: the worst of 800 runs took 16. What is lost
+CONVERGED_WITHIN = 60.0
+"""Seconds from the last line and trouble to equal logs: the worst of 800 runs took 39, one in which
+both answers to a request were lost, and the next one took under 16. What is lost
 is sent again after 5 s or missed at the next sync message, and asked for 1.5 s later."""
 
 

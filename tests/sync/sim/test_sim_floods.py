@@ -4,8 +4,10 @@ import pytest
 
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
+from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
 from sync.runner.input_queue import CROWDED_BY_ONE
 from sync.runner.runner import Release
+from sync.sessions.protocol import Protocols
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.support.sync.hostiles import Mallory
@@ -46,11 +48,13 @@ class Latencies:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("protocols", [WAKU_ONLY, WITH_P2PANDA], ids=["Waku Sync", "p2panda too"])
 @pytest.mark.parametrize("slow", [False, True], ids=["alike", "one slower"])
 def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
     slow: bool,  # a parameter of the test
+    protocols: Protocols,
 ) -> None:
-    world = World(4, 1, NEAR, Terms(work=WORK))
+    world = World(4, 1, NEAR, Terms(work=WORK, protocols=protocols))
     world.run(10 * SECOND)
     if slow:
         world.slow_disk(0, 10 * MILLISECOND)

@@ -74,9 +74,6 @@ def assert_over(world: World, sent: Sent, protocol: str, told: str) -> None:
         assert protocol in {one.protocol for one in results}, told
 
 
-pytestmark = pytest.mark.usefixtures("logs_first")
-
-
 def uncut(histories: Sequence[Sequence[StoredMessage]], protocol: str) -> tuple[int, Sent]:
     """Return how many items streams carry where nothing is cut, and the entries among them."""
     world, sent = run(histories, None)

@@ -16,8 +16,6 @@ from sync.sessions.protocol import Opening
 from sync.sim.scenario import Crash, Partition, Scenario, run
 from tests.support.sync.scenarios import check, troubled
 
-pytestmark = pytest.mark.usefixtures("logs_first")
-
 WHOLE_GRID: Final = range(50)
 SHAPES: Final[dict[str, tuple[int, ...]]] = {
     "mesh of four": (),

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from sync.group.values import PAGE
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
+from sync.sessions.protocol import Protocols
 from sync.sessions.session import STALLED_AFTER
 from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.rooms import CHANNEL
-from sync.sim.world import World
+from sync.sim.world import Terms, World
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
 
 pytestmark = pytest.mark.slow
@@ -31,9 +34,9 @@ class Fetched:
     size: int
 
 
-def before_joining(peers: int, seed: int) -> World:
+def before_joining(peers: int, seed: int, protocols: Protocols = WAKU_ONLY) -> World:
     """Many who share a history; the last one, who has nothing, is not there yet."""
-    world = World(peers + 1, seed, SLOW)
+    world = World(peers + 1, seed, SLOW, Terms(protocols=protocols))
     world.crash(peers)
     for number in range(peers):
         world.preload(number, archive("carol", HISTORY))
@@ -81,6 +84,46 @@ def test_four_peers_send_the_history_once_and_faster_than_one(seed: int) -> None
 
     assert among_four.size <= 1.1 * alone.size, f"seed={seed}"
     assert among_four.seconds <= 0.6 * alone.seconds, f"seed={seed}"
+    assert_equal(world)
+
+
+@pytest.mark.parametrize("peers", [4, pytest.param(16, marks=pytest.mark.grid)])
+def test_by_author_logs_one_sends_the_history_in_under_half_the_bytes(peers: int) -> None:
+    by_transfer = fetch(before_joining(1, 0))
+    alone = fetch(before_joining(1, 0, WITH_P2PANDA))
+    world = before_joining(peers, 0, WITH_P2PANDA)
+
+    among_many = fetch(world)
+
+    assert among_many.size <= 1.1 * alone.size
+    assert among_many.size < 0.5 * by_transfer.size
+    assert_equal(world)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_brings_author_logs_and_crashes_is_replaced_within_seconds(seed: int) -> None:
+    alone = fetch(before_joining(1, seed, WITH_P2PANDA))
+    world = before_joining(4, seed, WITH_P2PANDA)
+    late = world.nodes[-1]
+    before = world.streams.uplinks.received[late.number]
+    world.restart(late.number)
+    run_until(world, lambda: len(late.disk.rows) > HISTORY // 3)
+    runner = late.runner
+    assert runner is not None
+    [bringing] = [one for one in runner.groups[CHANNEL].sessions.by_peer.values() if one.got]
+    crashed = next(one for one in world.nodes if one.identity.peer_id == bringing.peer)
+    held, crashed_at = len(late.disk.rows), world.now
+
+    world.crash(crashed.number)
+    run_until(world, lambda: len(late.disk.rows) > held + 2 * PAGE)
+    took = world.now - crashed_at
+    run_until(world, lambda: len(late.disk.rows) == HISTORY)
+    size = world.streams.uplinks.received[late.number] - before
+    world.restart(crashed.number)
+    world.run(MINUTE)
+
+    assert took < 5 * SECOND, f"seed={seed}"
+    assert size <= 1.1 * alone.size, f"seed={seed}"
     assert_equal(world)
 
 

@@ -1,0 +1,106 @@
+"""Real nodes with long histories: many logs of which a few grew, and a newcomer stopped midway."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from storage.profile.members import Members
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
+from sync.entries.membership import Membership
+from sync.group.values import Status, StoredMessage, StoreMessage
+from sync.machine import HOUR, MILLISECOND, SECOND, ChannelId
+from sync.net.clock import draw_log
+from sync.view.view import SyncShown
+from tests.support.sync.entries import Author, identity
+from tests.support.sync.nodes import Host, channel_of, host, meet, until
+
+pytestmark = [pytest.mark.net, pytest.mark.slow]
+
+NAME = "tea"
+TEA = channel_of(NAME)[0]
+GROWN = 50
+BATCH = 1_000
+
+
+def histories(logs: int, entries: int, ended: int) -> list[list[StoredMessage]]:
+    """Return logs of so many entries each, of which the last was written at `ended`."""
+    made = []
+    for number in range(logs):
+        author = Author(f"author {number}", TEA)
+        for entry in range(entries):
+            at = ended - (entries - entry) * SECOND
+            author.write(f"line {entry}", created_ns=at, lamport=at // MILLISECOND)
+        made.append(list(author.entries))
+    return made
+
+
+async def stock(tmp_path: Path, name: str, messages: Sequence[StoredMessage]) -> None:
+    """Give a profile a channel and what it holds, before its first start."""
+    channel, secret = channel_of(NAME)
+    database = await Database.open(tmp_path / f"{name}.sqlite")
+    membership = Membership(channel, NAME, secret, open=False, profile="lan", joined_ns=SECOND)
+    await Members(database).add_channel(membership, draw_log())
+    journal = SqliteJournal(database, identity(name).peer_id)
+    for first in range(0, len(messages), BATCH):
+        batch = messages[first : first + BATCH]
+        await journal.commit([StoreMessage(one, Status.DELIVERED) for one in batch])
+    await database.close()
+
+
+def held(member: Host, channel: ChannelId = TEA) -> int:
+    return len(member.node._runner.groups[channel].sds.log.order)
+
+
+@pytest.mark.parametrize("entries", [10, pytest.param(100, marks=pytest.mark.grid)])
+async def test_of_a_thousand_logs_fifty_grew(tmp_path: Path, entries: int) -> None:
+    async with host(tmp_path, "clock") as member:
+        ended = member.node.clock.now() - 2 * HOUR
+    logs = histories(1_000, entries, ended)
+    everything = sorted((one for log in logs for one in log), key=order)
+    grown = {log[-1].entry.message_id for log in logs[:GROWN]}
+    await stock(tmp_path, "alice", everything)
+    await stock(tmp_path, "bob", [one for one in everything if one.entry.message_id not in grown])
+
+    async with host(tmp_path, "alice", NAME) as alice, host(tmp_path, "bob", NAME) as bob:
+        assert held(bob) == len(everything) - GROWN
+        await meet(alice, bob)
+        await until(lambda: held(bob) == len(everything), "bob has the new ones")
+        await until(lambda: by_logs(bob), "the session is over")
+
+    [session] = by_logs(bob)
+    assert (session.protocol, session.got) == ("sets", GROWN)
+    assert session.bytes_in + session.bytes_out < 22_000 + GROWN * 400
+
+
+async def test_a_newcomer_stopped_three_times_takes_everything_once(tmp_path: Path) -> None:
+    async with host(tmp_path, "clock") as member:
+        ended = member.node.clock.now() - 2 * HOUR
+    everything = sorted((one for log in histories(10, 1_000, ended) for one in log), key=order)
+    await stock(tmp_path, "alice", everything)
+    async with host(tmp_path, "alice", NAME) as alice:
+        for share in (2_000, 4_000, 6_000):
+            async with host(tmp_path, "bob", NAME) as bob:
+                await meet(alice, bob)
+                await reach(bob, share)
+        async with host(tmp_path, "bob", NAME) as bob:
+            before = held(bob)
+            await meet(alice, bob)
+            await reach(bob, len(everything))
+            await until(lambda: by_logs(bob), "the session is over")
+
+    assert before < len(everything)
+    assert sum(one.got for one in by_logs(bob)) <= len(everything) - before
+
+
+async def reach(member: Host, count: int) -> None:
+    await until(lambda: held(member) >= count, f"{count} have come")
+
+
+def order(stored: StoredMessage) -> tuple[int, str]:
+    return stored.entry.header.lamport, stored.entry.message_id
+
+
+def by_logs(member: Host) -> list[SyncShown]:
+    return [one for one in member.shown(SyncShown) if one.protocol != "waku" and one.got]

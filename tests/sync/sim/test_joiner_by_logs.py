@@ -1,0 +1,78 @@
+"""A late joiner whom author logs are brought to: in causal order, and nothing counts as missing."""
+
+from functools import partial
+
+import pytest
+
+from sync.machine import MINUTE, SECOND
+from sync.manager.registry import WITH_P2PANDA
+from tests.support.storage.archives import assert_equal
+from tests.support.sync import joiners
+from tests.support.sync.joiners import (
+    HISTORY,
+    LATE,
+    check_calm,
+    join_while_writing,
+    run_until,
+    sender,
+    stored,
+)
+
+pytestmark = pytest.mark.slow
+
+SEEDS = range(3)
+before_joining = partial(joiners.before_joining, protocols=WITH_P2PANDA)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_everything_comes_in_order_while_others_write(seed: int) -> None:
+    world, seat, history = before_joining(seed)
+
+    join_while_writing(world)
+    world.run(MINUTE)
+
+    check_calm(seat, history)
+    assert len(seat.delivered) == len(set(seat.delivered)) == HISTORY + 40
+    protocols = [one.protocol for one in seat.ended if one.got >= HISTORY]
+    assert protocols == ["logheight"], f"seed={seed}"
+    assert_equal(world)
+
+
+@pytest.mark.parametrize("cut_after", [20, 1_000, 2_900])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_sender_that_crashes_is_replaced(seed: int, cut_after: int) -> None:
+    world, seat, history = before_joining(seed)
+    world.restart(LATE)
+    run_until(world, lambda: stored(world) > 0)
+    sending = sender(world)
+    assert sending is not None
+    run_until(world, lambda: stored(world) >= cut_after)
+
+    world.crash(sending)
+    world.run(MINUTE)
+    in_time = stored(world)
+    world.restart(sending)
+    world.run(MINUTE)
+
+    assert in_time == HISTORY, f"seed={seed}"
+    check_calm(seat, history)
+    assert_equal(world)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_joiner_that_crashes_goes_on_from_its_disk(seed: int) -> None:
+    world, seat, history = before_joining(seed)
+    world.restart(LATE)
+    run_until(world, lambda: stored(world) > HISTORY // 3)
+    held = stored(world)
+    assert held < HISTORY
+
+    world.crash(LATE)
+    world.run(5 * SECOND)
+    join_while_writing(world)
+    world.run(MINUTE)
+
+    brought = sum(one.got for one in seat.ended)
+    assert brought <= HISTORY + 40 - held + 64, f"seed={seed}"
+    check_calm(seat, history)
+    assert_equal(world)
