@@ -36,7 +36,6 @@ def moved(world: World, number: int) -> dict[PeerId, tuple[int, int]]:
     return {one.peer: (one.have, one.got) for one in shown if one.state == "live"}
 
 
-@pytest.mark.usefixtures("logs_first")
 @pytest.mark.parametrize("protocol", ["logheight", "sets"])
 def test_both_ends_name_the_protocol_and_each_entry_has_its_route(
     protocol: str, monkeypatch: pytest.MonkeyPatch
