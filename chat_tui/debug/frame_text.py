@@ -20,6 +20,7 @@ from sync.entries.ephemeral import decode as decode_ephemeral
 from sync.errors import DecodeError, RemoteError
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId
 from sync.p2panda import messages as p2panda
+from sync.p2panda.words import said
 from sync.sds import message as sds
 from sync.sds.wire import decode as decode_sds
 from sync.view.view import FrameInfo, FrameKind, Snapshot
@@ -235,13 +236,20 @@ def _transfer(message: WakuMessage, topic: str) -> Decoded:
 
 
 def _session(data: bytes) -> Decoded:
-    """Read a payload of ranges, or a frame of the check: the cluster of ours tells them apart."""
+    """Read a payload of ranges, a message about author logs, or a frame of the check.
+
+    The cluster of ours tells ranges from others, and a message about logs has one spelling.
+    """
     try:
         ranges = decode_ranges(data)
         if not data or ranges.cluster == CLUSTER:
             return _ranges(ranges)
     except RemoteError:
         ranges = None
+    try:
+        return _log_message(p2panda.decode(data))
+    except RemoteError:
+        pass  # of another protocol
     try:
         frame = decode_frame(data)
     except RemoteError:
@@ -270,6 +278,21 @@ def _announcement(data: bytes) -> Decoded:
     if more > 0:
         tree.append(f"  and {more} more")
     return Decoded("LOGS", "", words, tuple(tree))
+
+
+def _log_message(message: p2panda.Message) -> Decoded:
+    """Return a message of p2panda replication; of the heights it tells, the first ones."""
+    name = type(message).__name__
+    words = said(message)
+    tree = [name, f"└ {words}"]
+    if isinstance(message, p2panda.Have):
+        for key, log, height in message.heights[:ENTRIES_SHOWN]:
+            tree.append(f"  {key.hex()[:16]}… log {clean_text(str(log))[:16]}: {height:,}")
+        more = len(message.heights) - ENTRIES_SHOWN
+        if more > 0:
+            tree.append(f"  and {more:,} more")
+    kind = "ENTRY" if isinstance(message, p2panda.Entry) else "LOGS"
+    return Decoded(kind, "", words, tuple(tree))
 
 
 def _ranges(data: RangesData) -> Decoded:

@@ -6,9 +6,10 @@ from typing import Final
 from chat_tui.debug.range_rows import naive_detail, payload_detail, session_detail
 from chat_tui.debug.section import Row, Section
 from chat_tui.text.safe_text import clean_text, clip_cells
-from chat_tui.text.times import count, milliseconds, size, span
+from chat_tui.text.times import count, milliseconds, size, span, time_of_day
 from chat_tui.wording.sentences import name_of
 from sync.machine import SECOND, Nanos
+from sync.p2panda.words import MODES
 from sync.view.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
 
 CARDS_SHOWN: Final = 5
@@ -31,9 +32,14 @@ RUNNING: Final = {
     "reconciling": "comparing",
     "checking": "checking the result",
     "transferring": "transferring",
-    "live": "live: passing on what is new",
 }
 """Wording of the states of `SessionInfo`."""
+
+LIVE: Final = "live"
+"""The state of a session that passes on what is new."""
+
+CLAIMING: Final = frozenset(MODES.values())
+"""Protocols in which the peer says how much we lack, before it is here to be checked."""
 
 UNFINISHED: Final = ("opening", "reconciling")
 """The states in which payloads are yet to come."""
@@ -66,6 +72,8 @@ def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
 def _course(session: SessionInfo, now: Nanos) -> str:
     """Return by what protocol, how it is going or ended, and what time that took."""
     took = (now if session.ended_at is None else session.ended_at) - session.began_at
+    if session.state == LIVE:
+        return f"{clean_text(session.protocol)} · live since {time_of_day(session.began_at)}"
     ending = clip_cells(clean_text(session.result), REASON_CELLS) or "over"
     state = RUNNING.get(session.state, ending)
     return f"{clean_text(session.protocol)} · {state} · {_duration(took)}"
@@ -142,5 +150,9 @@ def _cost(session: SessionInfo) -> list[Row]:
 
 
 def _result(session: SessionInfo) -> str:
+    if session.state == LIVE:
+        return f"passed on {session.have:,}, brought {session.got:,}"
     gave = "gave" if session.ended_at is not None else "gives"
-    return f"need {session.need:,}, got {session.got:,}, {gave} {session.have:,}"
+    result = f"need {session.need:,}, got {session.got:,}, {gave} {session.have:,}"
+    claimed = session.need and session.ended_at is None and session.protocol in CLAIMING
+    return f"{result} (the need is the peer's claim)" if claimed else result

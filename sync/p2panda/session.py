@@ -10,7 +10,7 @@ Rules:
 3. Everything up to the heights frozen at the start was sent when SyncDone says so.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, assert_never
@@ -36,6 +36,7 @@ from sync.p2panda.messages import (
     encode,
 )
 from sync.p2panda.sending import Sending
+from sync.p2panda.words import MODES, said
 from sync.sessions.cards import Round
 from sync.sessions.protocol import (
     ROUND_TRIP,
@@ -84,7 +85,7 @@ class Mode(Enum):
     SETS = 1
 
 
-NAMES: Final[Mapping[Mode, str]] = {Mode.LOG_HEIGHT: "logheight", Mode.SETS: "sets"}
+NAMES: Final[Mapping[Mode, str]] = {mode: MODES[mode.value] for mode in Mode}
 
 
 class State(Enum):
@@ -449,23 +450,4 @@ class Exchange:
     def _draw(self, message: Message, size: int, *, sent: bool) -> None:
         """Remember a message to be shown, if it is one of the first that are no entries."""
         if len(self._cards) < ROUNDS_MAX and not isinstance(message, Entry):
-            self._cards.append(Round(sent=sent, size=size, words="; ".join(_words(message))))
-
-
-def _words(message: Message) -> Iterator[str]:
-    """Yield what a message says, for people."""
-    match message:
-        case SyncRequest(session, mode, _):
-            yield f"asks for session {session} by {_mode_name(mode)}"
-        case Have(_, heights):
-            yield f"heights of {len(heights)} logs"
-            yield f"{sum(one.height for one in heights)} entries"
-        case SyncDone(_, live):
-            yield "all is sent" + (", live from now on" if live else "")
-        case _:
-            yield type(message).__name__
-
-
-def _mode_name(value: int) -> str:
-    known = {mode.value: name for mode, name in NAMES.items()}
-    return known.get(value, f"mode {value}")
+            self._cards.append(Round(sent=sent, size=size, words=said(message)))

@@ -373,7 +373,9 @@ class Sessions:
             return []
         if session.exchanged is not None and not session.live:
             return []  # there was no place for it to go live
-        if not session.live:
+        if session.live:
+            session.have += len(loaded.page)
+        else:
             session.lacked.update([one.sync_id for one in loaded.page])
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
         return self._carry_out(session, steps, now)

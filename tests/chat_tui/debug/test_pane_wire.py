@@ -14,6 +14,7 @@ from sync.entries.entry import BODY_MAX
 from sync.errors import LocalError
 from sync.machine import SECOND, PeerId
 from sync.p2panda import messages as p2panda
+from sync.p2panda.bounds import Place
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.wire import encode
 from sync.view.frame_tap import FRAME_BYTES_MAX, FRAMES_MAX, KEPT_BYTES_MAX, Tap
@@ -194,3 +195,43 @@ def test_a_recording_has_every_frame_whole_and_is_the_owners_alone(tmp_path: Pat
 def test_a_recording_that_cannot_begin_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(LocalError, match="name another file"):
         Tap().record(tmp_path / "none" / "wire.jsonl")
+
+
+KEY = bytes.fromhex("ab" * 32)
+UP = Place(KEY, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (p2panda.SyncRequest(4, 1, ("chat_" + "a" * 32,)), "asks for session 4 by sets"),
+        (p2panda.SyncDone(4, live=True), "all is sent, live from now on"),
+        (p2panda.SyncDone(4, live=False), "all is sent"),
+        (p2panda.Have(4, (Place(KEY, 0, 1),)), "heights of 1 log, 1 entry"),
+        (p2panda.EmptySet(4, can_respond=True), "has nothing at all: send everything"),
+        (p2panda.LowerBound(4, UP), "ranges begin at log abababab…"),
+        (p2panda.Payload(4, UP), "log abababab… is at 2"),
+        (p2panda.EmptyPayload(4, UP), "has nothing up to log abababab…"),
+        (p2panda.Done(4, UP), "done up to log abababab…"),
+        (p2panda.Fingerprint(4, b"\x01" * 16, UP), "fingerprint 01010101… up to log abababab…"),
+        (p2panda.Terminal(4), "end of the ranges"),
+        (p2panda.Entry(4, b"h" * 130, b"b" * 19), "entry of 130 bytes, body of 19 bytes"),
+    ],
+)
+def test_each_message_about_author_logs_is_told_in_words(
+    message: p2panda.Message, words: str
+) -> None:
+    shown = decoded(frame(p2panda.encode(message), FrameKind.SESSION, sender=peer("bob")))
+
+    assert shown.words == words
+    assert shown.kind == ("ENTRY" if isinstance(message, p2panda.Entry) else "LOGS")
+    assert shown.tree[0] == type(message).__name__
+
+
+def test_of_many_heights_the_first_are_shown_and_the_others_counted() -> None:
+    heights = tuple(Place(number.to_bytes(32), 0, 1_000) for number in range(1, 21))
+
+    shown = decoded(frame(p2panda.encode(p2panda.Have(4, heights)), FrameKind.SESSION))
+
+    assert shown.words == "heights of 20 logs, 20,000 entries"
+    assert shown.tree[-1] == "  and 4 more"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from chat_tui.debug import state_sections
 from chat_tui.debug.sync_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
+from chat_tui.text.times import time_of_day
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId
 from sync.view.view import RoundInfo, SessionInfo, Snapshot
 from tests.support.chat_tui import scenes
@@ -150,3 +151,22 @@ def test_an_engine_that_gets_history_shows_its_payloads() -> None:
     assert len(bands) == 6
     assert {sign for band in bands for sign in band} == set(".#=")
     assert re.search(r"need 340, got \d\d, gives 0", first.rows[-1].text)
+
+
+def test_a_live_session_says_since_when_and_what_it_passed_on() -> None:
+    live = replace(
+        session(12, "carol", state="live", need=30, got=30, have=12), protocol="logheight"
+    )
+
+    assert card(live)[0][1] == f"logheight · live since {time_of_day(live.began_at)}"
+    assert card(live)[-1] == ("result", "passed on 12, brought 30")
+
+
+def test_what_a_peer_says_that_we_lack_is_its_claim_until_the_end() -> None:
+    claimed = session(12, "carol", state="reconciling", need=12_000, got=4_310)
+    claimed = replace(claimed, protocol="sets")
+    over = replace(session(12, "carol", result="reconciled", need=3, got=3), protocol="sets")
+
+    told = "need 12,000, got 4,310, gives 0 (the need is the peer's claim)"
+    assert card(claimed)[-1][1] == told
+    assert card(over)[-1][1] == "need 3, got 3, gave 0"

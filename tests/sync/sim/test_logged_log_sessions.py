@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 
-from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.machine import MILLISECOND, MINUTE, SECOND, PeerId
 from sync.manager.registry import WITH_P2PANDA
 from sync.p2panda import session
 from sync.runner.log_rows import SHARED_FROM, LogKind, LogRow, Role, Route
@@ -13,6 +13,7 @@ from sync.sim.network import PERFECT, Link
 from sync.sim.recording import Recording
 from sync.sim.shapes import line, unlinked
 from sync.sim.world import Terms, World
+from sync.view.projection import session_infos
 from tests.support.storage.archives import divided, preloaded, scattered
 
 LOGS = Terms(protocols=WITH_P2PANDA)
@@ -27,7 +28,14 @@ def recorded(world: World) -> tuple[Recording, list[LogRow]]:
     return recording, rows
 
 
-@pytest.mark.usefixtures("logs_first")
+def moved(world: World, number: int) -> dict[PeerId, tuple[int, int]]:
+    """Return what a node's live sessions passed on and brought, by peer."""
+    runner = world.nodes[number].runner
+    assert runner is not None
+    shown = session_infos(runner.groups.values())
+    return {one.peer: (one.have, one.got) for one in shown if one.state == "live"}
+
+
 @pytest.mark.parametrize("protocol", ["logheight", "sets"])
 def test_both_ends_name_the_protocol_and_each_entry_has_its_route(
     protocol: str, monkeypatch: pytest.MonkeyPatch
@@ -80,4 +88,6 @@ def test_what_a_live_session_passes_on_has_its_own_route() -> None:
     [far] = [row for row in rows if row.kind is LogKind.RECEIVED and row.node == peers[2]]
     assert (far.route, far.peer) == (Route.LIVE, peers[1])
     assert far.size
+    assert moved(world, 1)[peers[2]] == (1, 0), "passed on"
+    assert moved(world, 2)[peers[1]] == (0, 1), "brought"
     assert LogKind.SESSION_ROUND not in {row.kind for row in rows}, "its bytes are its own row's"
