@@ -5,13 +5,13 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds, span
 from chat_tui.wording import clocks, sentences
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
 from chat_tui.wording.person import has_and_needs
-from sync.machine import SECOND, Nanos
+from sync.machine import SECOND, Nanos, PeerId
 from sync.view.view import PeerInfo, PeerState, Snapshot
 
 WIDE_FROM: Final = 100
@@ -58,9 +58,24 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         line = lead + Content.styled(_columns(cells, hidden), style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
         lines.append(Content.styled(line.plain, "bold reverse") if at else line)
+    lines += [Content.styled(line, DIM) for line in heard_through(snapshot)]
     if not snapshot.peers:
         lines += [Content(""), *(Content(line) for line in sentences.whoever_lacks(snapshot))]
     return lines
+
+
+def heard_through(snapshot: Snapshot) -> list[str]:
+    """Return who is heard through whom, having no connection to us: a line a peer between."""
+    by_peer: dict[PeerId, list[str]] = {}
+    for one in snapshot.heard:
+        name = clean_nick(one.nick) if one.nick else sentences.name_of(snapshot, one.author)
+        by_peer.setdefault(one.via, []).append(name)
+    lines = []
+    for via, names in by_peer.items():
+        more = len(names) - HEARD_NAMES
+        some = ", ".join(names[:HEARD_NAMES]) + (f" and {more} more" if more > 0 else "")
+        lines.append(f"{' ' * LEAD}{some}: heard through {sentences.name_of(snapshot, via)}")
+    return ["", *lines] if lines else []
 
 
 def keys(width: int, chosen: Chosen = USUAL) -> Content:
@@ -85,6 +100,10 @@ FORKED: Final = " fork"
 LEAD: Final = 4
 TRUST_CELLS: Final = 13
 """Of what stands before the columns, and of the longest word after them."""
+
+
+HEARD_NAMES: Final = 6
+"""People named in a line of those heard through one peer."""
 
 
 def _hidden(width: int) -> frozenset[int]:

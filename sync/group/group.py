@@ -451,6 +451,7 @@ class Group:
         if self._relays_at is None or self._now < self._relays_at:
             return effects
         self._relays_at = None
+        self.relays.forget(self._now)
         for peer in self.sessions.relays:
             until = self.relays.needed_until(peer)
             if until <= self._now:

@@ -4,7 +4,7 @@ Where not everybody reaches everybody, such a peer is asked to pass on what is n
 live session; after an hour without an entry that came so, it is not needed any more.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sync.machine import HOUR, MINUTE, SECOND, Nanos, PeerId
 
@@ -19,6 +19,14 @@ TOLD_EVERY: Final[Nanos] = MINUTE
 
 AUTHORS_MAX: Final = 1_024
 """Authors remembered; of more, those heard longest ago are forgotten."""
+
+
+class Heard(NamedTuple):
+    """An author without a link, the peer that brought the last entry, and when."""
+
+    author: PeerId
+    via: PeerId
+    at: Nanos
 
 
 class Relays:
@@ -39,6 +47,7 @@ class Relays:
         """
         if age > RELAYED_WITHIN:
             return False
+        self.forget(now)
         self._through.pop(author, None)
         self._through[author] = via, now
         if len(self._through) > AUTHORS_MAX:
@@ -77,6 +86,19 @@ class Relays:
         """Return the peer through whom an author without a link was last heard."""
         known = self._through.get(author)
         return None if known is None else known[0]
+
+    def recent(self, most: int) -> list[Heard]:
+        """Return at most so many authors and through whom they are heard, the latest last."""
+        entries = list(self._through.items())[-most:]
+        return [Heard(author, via, at) for author, (via, at) in entries]
+
+    def forget(self, now: Nanos) -> None:
+        """Forget who was not heard for so long that nobody is needed for it."""
+        while self._through:
+            author, (_, at) = next(iter(self._through.items()))
+            if now < at + RELAYED_WITHIN:
+                break
+            del self._through[author]
 
     def needs(self, peer: PeerId) -> bool:
         """Return whether somebody without a link was last heard through `peer`."""

@@ -52,7 +52,14 @@ from sync.sessions.protocol import Protocols
 from sync.view.frame_tap import Tap
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
-from sync.view.projection import channel_info, clock_info, info_of, session_infos, with_logs
+from sync.view.projection import (
+    channel_info,
+    clock_info,
+    heard_infos,
+    info_of,
+    session_infos,
+    with_logs,
+)
 from sync.view.view import (
     NOT_ASKED,
     ClockInfo,
@@ -583,6 +590,7 @@ class Node:
             ),
             peers=tuple([with_logs(self.announcing, peer) for peer in peers]),
             sessions=session_infos(groups.values()),
+            heard=heard_infos(groups.values(), lambda peer: self.mesh.nick_of(peer) or ""),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),

@@ -41,6 +41,7 @@ from sync.view.projection import (
     channel_info,
     clock_info,
     event_of,
+    heard_infos,
     line_of,
     session_infos,
     text_of,
@@ -132,6 +133,7 @@ class SimulatedView:
             channels=channels,
             peers=self._peers(),
             sessions=sessions,
+            heard=heard_infos(self._groups().values(), self._nick_of),
             trace=tuple([_step(at, effects) for at, effects in self._steps]),
             clock=self._clock_info(),
         )

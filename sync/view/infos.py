@@ -278,6 +278,15 @@ class PeerInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class HeardInfo:
+    """An author without a link to us, last heard through the peer `via`."""
+
+    author: PeerId
+    nick: str
+    via: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class AuthorInfo:
     """Disk usage of an author, here or not."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from sync.entries.changes import CHANGING
 from sync.entries.entry import Entry, Kind, Text, decode_text
@@ -35,6 +36,7 @@ from sync.view.view import (
     DiscardedShown,
     Event,
     FoundShown,
+    HeardInfo,
     HoldersInfo,
     Level,
     Line,
@@ -173,6 +175,18 @@ def with_logs(announcing: Announcing, peer: PeerInfo) -> PeerInfo:
         return peer
     logs = LogsInfo(found.version, found.is_known, len(found.theirs), len(found.ours))
     return replace(peer, logs=logs)
+
+
+HEARD_MAX: Final = 100
+
+
+def heard_infos(groups: Iterable[Group], nick_of: Callable[[PeerId], str]) -> tuple[HeardInfo, ...]:
+    """Return the authors who are heard through others, the latest first."""
+    heard = [one for group in groups for one in group.relays.recent(HEARD_MAX)]
+    latest = sorted(heard, key=lambda one: one.at, reverse=True)
+    authors = {one.author: one for one in reversed(latest)}
+    shown = [one for one in latest if authors[one.author] is one][:HEARD_MAX]
+    return tuple([HeardInfo(one.author, nick_of(one.author), one.via) for one in shown])
 
 
 def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:

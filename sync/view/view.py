@@ -23,6 +23,7 @@ from sync.view.infos import (
     ClockSettled,
     ClockVoter,
     ContradictionInfo,
+    HeardInfo,
     HoldersInfo,
     KeyWarning,
     LogsInfo,
@@ -51,6 +52,7 @@ __all__ = [  # what is only passed on
     "ClockSettled",
     "ClockVoter",
     "ContradictionInfo",
+    "HeardInfo",
     "HoldersInfo",
     "KeyWarning",
     "LogsInfo",
@@ -365,6 +367,8 @@ class Snapshot:
     """Names that several keys go by, in a form of their own: look-alikes count as one."""
     contradictions: tuple[ContradictionInfo, ...] = ()
     """Forks and links of author logs that cannot be true, the newest first; a hundred at most."""
+    heard: tuple[HeardInfo, ...] = ()
+    """Authors heard through others within the last hour, the latest first; a hundred at most."""
     clock: ClockInfo = field(default_factory=ClockInfo)
     """Our clock, and what the person is asked about it."""
     authors: tuple[AuthorInfo, ...] = ()

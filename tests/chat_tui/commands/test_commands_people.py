@@ -194,6 +194,10 @@ async def test_live_is_a_session_that_stays(tmp_path: Path) -> None:
 
         assert result.ok, result.text
         await until(lambda: live(alice) == live(bob) == 1, "both stay")
+        again = Heard(alice)
+        await run(alice, "/sync bob waku")
+        await until(lambda: "waku" in asked(again), "another session is over")
+        assert live(alice) == live(bob) == 1
 
 
 @pytest.mark.parametrize("way", ["logheight", "live"])
