@@ -75,8 +75,10 @@ class Wire:
 async def wired(wire: Wire) -> AsyncIterator[int]:
     """Let others reach `wire` at a port."""
     tasks: set[asyncio.Task[None]] = set()
+    accepted: list[asyncio.StreamWriter] = []
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted.append(writer)  # a task that ends before it begins closes nothing
         tasks.add(asyncio.get_running_loop().create_task(wire.forward(reader, writer)))
 
     server = await asyncio.start_server(accept, HOST, 0)
@@ -87,6 +89,8 @@ async def wired(wire: Wire) -> AsyncIterator[int]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in accepted:
+            writer.close()
         await server.wait_closed()
 
 
