@@ -61,10 +61,16 @@ class Heard:
             await self._changed.wait_for(lambda: bool(found()))
         return found()[-1]
 
-    async def session(self, whys: set[str]) -> SyncShown:
+    async def session(self, whys: set[str], *, put_off: bool = True) -> SyncShown:
+        """Wait for a session of one of these reasons to end; not for one that is tried again."""
+
         def ended() -> list[SyncShown]:
             return [
-                event for event in self.events if isinstance(event, SyncShown) and event.why in whys
+                event
+                for event in self.events
+                if isinstance(event, SyncShown)
+                and event.why in whys
+                and (put_off or not event.result.startswith("put off"))
             ]
 
         async with asyncio.timeout(PATIENCE_S), self._changed:

@@ -5,7 +5,7 @@ Between the two nodes stands a wire that forwards what one says to the other, an
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ LINES = 40
 PARTS = (0.02, 0.3, 0.5, 0.8, 0.98)
 """After which share of what a connection carries it breaks."""
 
-AT_ONCE = 6
+AT_ONCE = 4
 """Meetings at the same time; the programs choose from a few dozen ports."""
 
 CHUNK = 256
@@ -29,7 +29,9 @@ CHUNK = 256
 
 @dataclass
 class Wire:
-    """Forwards connections to `port`; number `breaks` of them breaks after `after` bytes."""
+    """Forwards connections to `port`; breaks one, the first from number `breaks` on that carries
+    more than `after` bytes: how many there are is for the two to say.
+    """
 
     port: int
     breaks: int | None = None
@@ -41,12 +43,14 @@ class Wire:
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         number = len(self.carried)
         self.carried.append(0)
-        with suppress(ConnectionError):
+        with suppress(ConnectionError), closing(writer):
             there, beyond = await asyncio.open_connection(HOST, self.port)
-            ends = (writer, beyond)
-            await asyncio.gather(
-                self._pump(number, reader, beyond, ends), self._pump(number, there, writer, ends)
-            )
+            with closing(beyond):
+                ends = (writer, beyond)
+                await asyncio.gather(
+                    self._pump(number, reader, beyond, ends),
+                    self._pump(number, there, writer, ends),
+                )
 
     async def _pump(
         self,
@@ -57,7 +61,7 @@ class Wire:
     ) -> None:
         try:
             while data := await reader.read(CHUNK):
-                if number == self.breaks and self.carried[number] + len(data) > self.after:
+                if self._breaks(number, len(data)):
                     self.broken = True
                     for end in ends:
                         end.transport.abort()
@@ -70,6 +74,14 @@ class Wire:
         finally:
             writer.close()
 
+    def _breaks(self, number: int, size: int) -> bool:
+        return (
+            self.breaks is not None
+            and number >= self.breaks
+            and not self.broken
+            and self.carried[number] + size > self.after
+        )
+
 
 @asynccontextmanager
 async def wired(wire: Wire) -> AsyncIterator[int]:
@@ -78,6 +90,9 @@ async def wired(wire: Wire) -> AsyncIterator[int]:
     accepted: list[asyncio.StreamWriter] = []
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not server.is_serving():  # it was on its way when the wire ended
+            writer.close()
+            return
         accepted.append(writer)  # a task that ends before it begins closes nothing
         tasks.add(asyncio.get_running_loop().create_task(wire.forward(reader, writer)))
 
@@ -147,4 +162,4 @@ async def test_every_connection_may_break_after_any_number_of_bytes(
 
     assert not [failed for failed in wires if isinstance(failed, BaseException)]
     assert len(cuts) >= 2 * len(PARTS), "at least a link and a transfer"
-    assert sum(isinstance(wire, Wire) and wire.broken for wire in wires) >= len(cuts) * 3 // 4
+    assert sum(isinstance(wire, Wire) and wire.broken for wire in wires) >= len(cuts) // 2
