@@ -24,35 +24,37 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16proto/sync_check.proto\x12\x16\x63hat_tui.sync_check.v1\"$\n\x05\x43laim\x12\x0c\n\x04salt\x18\x01 \x01(\x0c\x12\r\n\x05\x66loor\x18\x02 \x01(\x06\"C\n\x05Proof\x12\x0c\n\x04salt\x18\x01 \x01(\x0c\x12\r\n\x05\x66loor\x18\x02 \x01(\x06\x12\r\n\x05\x63ount\x18\x03 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x04 \x01(\x0c\"(\n\x07Verdict\x12\r\n\x05\x63ount\x18\x01 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\"%\n\x03\x41sk\x12\r\n\x05level\x18\x01 \x01(\r\x12\x0f\n\x07indexes\x18\x02 \x03(\r\"3\n\x05\x43hild\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\x12\r\n\x05\x63ount\x18\x03 \x01(\r\"F\n\x04Node\x12\r\n\x05index\x18\x01 \x01(\r\x12/\n\x08\x63hildren\x18\x02 \x03(\x0b\x32\x1d.chat_tui.sync_check.v1.Child\"D\n\x06Hashes\x12\r\n\x05level\x18\x01 \x01(\r\x12+\n\x05nodes\x18\x02 \x03(\x0b\x32\x1c.chat_tui.sync_check.v1.Node\"#\n\x04Leaf\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04rows\x18\x02 \x01(\x0c\"6\n\x06Leaves\x12,\n\x06leaves\x18\x01 \x03(\x0b\x32\x1c.chat_tui.sync_check.v1.Leaf\"5\n\x03\x45nd\x12.\n\x06\x65nding\x18\x01 \x01(\x0e\x32\x1e.chat_tui.sync_check.v1.Ending\"\xdf\x02\n\x05\x46rame\x12.\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.ClaimH\x00\x12.\n\x05proof\x18\x02 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.ProofH\x00\x12\x32\n\x07verdict\x18\x03 \x01(\x0b\x32\x1f.chat_tui.sync_check.v1.VerdictH\x00\x12*\n\x03\x61sk\x18\x04 \x01(\x0b\x32\x1b.chat_tui.sync_check.v1.AskH\x00\x12\x30\n\x06hashes\x18\x05 \x01(\x0b\x32\x1e.chat_tui.sync_check.v1.HashesH\x00\x12\x30\n\x06leaves\x18\x06 \x01(\x0b\x32\x1e.chat_tui.sync_check.v1.LeavesH\x00\x12*\n\x03\x65nd\x18\x07 \x01(\x0b\x32\x1b.chat_tui.sync_check.v1.EndH\x00\x42\x06\n\x04kind*\xa4\x01\n\x06\x45nding\x12\x16\n\x12\x45NDING_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x45NDING_SETTLED\x10\x01\x12\x13\n\x0f\x45NDING_DECLINED\x10\x02\x12\x19\n\x15\x45NDING_LEAF_TOO_LARGE\x10\x03\x12\x1d\n\x19\x45NDING_TOO_MANY_QUESTIONS\x10\x04\x12\x1f\n\x1b\x45NDING_TOO_MANY_DIFFERENCES\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16proto/sync_check.proto\x12\x16\x63hat_tui.sync_check.v1\"$\n\x05\x43laim\x12\x0c\n\x04salt\x18\x01 \x01(\x0c\x12\r\n\x05\x66loor\x18\x02 \x01(\x06\"q\n\x05Proof\x12\x0c\n\x04salt\x18\x01 \x01(\x0c\x12\r\n\x05\x66loor\x18\x02 \x01(\x06\x12\r\n\x05\x63ount\x18\x03 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x04 \x01(\x0c\x12,\n\x05\x61side\x18\x05 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.Aside\"V\n\x07Verdict\x12\r\n\x05\x63ount\x18\x01 \x01(\x04\x12\x0e\n\x06\x64igest\x18\x02 \x01(\x0c\x12,\n\x05\x61side\x18\x03 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.Aside\"\x17\n\x05\x41side\x12\x0e\n\x06hashes\x18\x01 \x01(\x0c\"%\n\x03\x41sk\x12\r\n\x05level\x18\x01 \x01(\r\x12\x0f\n\x07indexes\x18\x02 \x03(\r\"3\n\x05\x43hild\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\x12\r\n\x05\x63ount\x18\x03 \x01(\r\"F\n\x04Node\x12\r\n\x05index\x18\x01 \x01(\r\x12/\n\x08\x63hildren\x18\x02 \x03(\x0b\x32\x1d.chat_tui.sync_check.v1.Child\"D\n\x06Hashes\x12\r\n\x05level\x18\x01 \x01(\r\x12+\n\x05nodes\x18\x02 \x03(\x0b\x32\x1c.chat_tui.sync_check.v1.Node\"#\n\x04Leaf\x12\r\n\x05index\x18\x01 \x01(\r\x12\x0c\n\x04rows\x18\x02 \x01(\x0c\"6\n\x06Leaves\x12,\n\x06leaves\x18\x01 \x03(\x0b\x32\x1c.chat_tui.sync_check.v1.Leaf\"5\n\x03\x45nd\x12.\n\x06\x65nding\x18\x01 \x01(\x0e\x32\x1e.chat_tui.sync_check.v1.Ending\"\xdf\x02\n\x05\x46rame\x12.\n\x05\x63laim\x18\x01 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.ClaimH\x00\x12.\n\x05proof\x18\x02 \x01(\x0b\x32\x1d.chat_tui.sync_check.v1.ProofH\x00\x12\x32\n\x07verdict\x18\x03 \x01(\x0b\x32\x1f.chat_tui.sync_check.v1.VerdictH\x00\x12*\n\x03\x61sk\x18\x04 \x01(\x0b\x32\x1b.chat_tui.sync_check.v1.AskH\x00\x12\x30\n\x06hashes\x18\x05 \x01(\x0b\x32\x1e.chat_tui.sync_check.v1.HashesH\x00\x12\x30\n\x06leaves\x18\x06 \x01(\x0b\x32\x1e.chat_tui.sync_check.v1.LeavesH\x00\x12*\n\x03\x65nd\x18\x07 \x01(\x0b\x32\x1b.chat_tui.sync_check.v1.EndH\x00\x42\x06\n\x04kind*\xa4\x01\n\x06\x45nding\x12\x16\n\x12\x45NDING_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x45NDING_SETTLED\x10\x01\x12\x13\n\x0f\x45NDING_DECLINED\x10\x02\x12\x19\n\x15\x45NDING_LEAF_TOO_LARGE\x10\x03\x12\x1d\n\x19\x45NDING_TOO_MANY_QUESTIONS\x10\x04\x12\x1f\n\x1b\x45NDING_TOO_MANY_DIFFERENCES\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.sync_check_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ENDING']._serialized_start=936
-  _globals['_ENDING']._serialized_end=1100
+  _globals['_ENDING']._serialized_start=1053
+  _globals['_ENDING']._serialized_end=1217
   _globals['_CLAIM']._serialized_start=50
   _globals['_CLAIM']._serialized_end=86
   _globals['_PROOF']._serialized_start=88
-  _globals['_PROOF']._serialized_end=155
-  _globals['_VERDICT']._serialized_start=157
-  _globals['_VERDICT']._serialized_end=197
-  _globals['_ASK']._serialized_start=199
-  _globals['_ASK']._serialized_end=236
-  _globals['_CHILD']._serialized_start=238
-  _globals['_CHILD']._serialized_end=289
-  _globals['_NODE']._serialized_start=291
-  _globals['_NODE']._serialized_end=361
-  _globals['_HASHES']._serialized_start=363
-  _globals['_HASHES']._serialized_end=431
-  _globals['_LEAF']._serialized_start=433
-  _globals['_LEAF']._serialized_end=468
-  _globals['_LEAVES']._serialized_start=470
-  _globals['_LEAVES']._serialized_end=524
-  _globals['_END']._serialized_start=526
-  _globals['_END']._serialized_end=579
-  _globals['_FRAME']._serialized_start=582
-  _globals['_FRAME']._serialized_end=933
+  _globals['_PROOF']._serialized_end=201
+  _globals['_VERDICT']._serialized_start=203
+  _globals['_VERDICT']._serialized_end=289
+  _globals['_ASIDE']._serialized_start=291
+  _globals['_ASIDE']._serialized_end=314
+  _globals['_ASK']._serialized_start=316
+  _globals['_ASK']._serialized_end=353
+  _globals['_CHILD']._serialized_start=355
+  _globals['_CHILD']._serialized_end=406
+  _globals['_NODE']._serialized_start=408
+  _globals['_NODE']._serialized_end=478
+  _globals['_HASHES']._serialized_start=480
+  _globals['_HASHES']._serialized_end=548
+  _globals['_LEAF']._serialized_start=550
+  _globals['_LEAF']._serialized_end=585
+  _globals['_LEAVES']._serialized_start=587
+  _globals['_LEAVES']._serialized_end=641
+  _globals['_END']._serialized_start=643
+  _globals['_END']._serialized_end=696
+  _globals['_FRAME']._serialized_start=699
+  _globals['_FRAME']._serialized_end=1050
 # @@protoc_insertion_point(module_scope)

@@ -31,24 +31,34 @@ class Claim(_message.Message):
     def __init__(self, salt: _Optional[bytes] = ..., floor: _Optional[int] = ...) -> None: ...
 
 class Proof(_message.Message):
-    __slots__ = ("salt", "floor", "count", "digest")
+    __slots__ = ("salt", "floor", "count", "digest", "aside")
     SALT_FIELD_NUMBER: _ClassVar[int]
     FLOOR_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ASIDE_FIELD_NUMBER: _ClassVar[int]
     salt: bytes
     floor: int
     count: int
     digest: bytes
-    def __init__(self, salt: _Optional[bytes] = ..., floor: _Optional[int] = ..., count: _Optional[int] = ..., digest: _Optional[bytes] = ...) -> None: ...
+    aside: Aside
+    def __init__(self, salt: _Optional[bytes] = ..., floor: _Optional[int] = ..., count: _Optional[int] = ..., digest: _Optional[bytes] = ..., aside: _Optional[_Union[Aside, _Mapping]] = ...) -> None: ...
 
 class Verdict(_message.Message):
-    __slots__ = ("count", "digest")
+    __slots__ = ("count", "digest", "aside")
     COUNT_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ASIDE_FIELD_NUMBER: _ClassVar[int]
     count: int
     digest: bytes
-    def __init__(self, count: _Optional[int] = ..., digest: _Optional[bytes] = ...) -> None: ...
+    aside: Aside
+    def __init__(self, count: _Optional[int] = ..., digest: _Optional[bytes] = ..., aside: _Optional[_Union[Aside, _Mapping]] = ...) -> None: ...
+
+class Aside(_message.Message):
+    __slots__ = ("hashes",)
+    HASHES_FIELD_NUMBER: _ClassVar[int]
+    hashes: bytes
+    def __init__(self, hashes: _Optional[bytes] = ...) -> None: ...
 
 class Ask(_message.Message):
     __slots__ = ("level", "indexes")

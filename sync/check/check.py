@@ -19,6 +19,7 @@ from sync.check.descent import Answering, Asking, Found
 from sync.check.message import (
     NEED_MAX,
     SALT_BYTES,
+    Aside,
     Ask,
     Claim,
     End,
@@ -29,6 +30,7 @@ from sync.check.message import (
     Proof,
     Verdict,
 )
+from sync.check.phases import ENDINGS, MAY_COME, TRANSITIONS, Phase, Step
 from sync.check.proof import check_floor, matches, sealed
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
@@ -37,80 +39,6 @@ from sync.structures.set_digest import Held
 
 INACTIVITY_MAX: Nanos = 15 * SECOND
 """As long as a reconciliation waits."""
-
-
-class Phase(Enum):
-    """Phase of the check."""
-
-    INITIATING = "initiating"
-    AWAITING_CLAIM = "awaiting the claim"
-    AWAITING_PROOF = "awaiting the proof"
-    AWAITING_VERDICT = "awaiting the verdict"
-    DESCENDING = "descending"
-    FINISHED = "finished"
-
-
-class Step(Enum):
-    """Step that changes the phase of a check."""
-
-    CLAIMED = "claim sent"
-    PROVED = "claim answered with our proof"
-    DECLINED = "there is nothing to compare"
-    EQUAL = "count and digest match"
-    DIFFERENT = "they do not match"
-    ASKED = "question sent or answered"
-    SETTLED = "every difference has been shown"
-    GAVE_UP = "a limit is reached"
-    EXPIRED = "nothing came in time"
-
-
-TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
-    Phase.INITIATING: {Step.CLAIMED: Phase.AWAITING_PROOF, Step.EXPIRED: Phase.FINISHED},
-    Phase.AWAITING_CLAIM: {
-        Step.PROVED: Phase.AWAITING_VERDICT,
-        Step.DECLINED: Phase.FINISHED,
-        Step.EXPIRED: Phase.FINISHED,
-    },
-    Phase.AWAITING_PROOF: {
-        Step.EQUAL: Phase.FINISHED,
-        Step.DIFFERENT: Phase.DESCENDING,
-        Step.DECLINED: Phase.FINISHED,
-        Step.EXPIRED: Phase.FINISHED,
-    },
-    Phase.AWAITING_VERDICT: {
-        Step.EQUAL: Phase.FINISHED,
-        Step.DIFFERENT: Phase.DESCENDING,
-        Step.EXPIRED: Phase.FINISHED,
-    },
-    Phase.DESCENDING: {
-        Step.ASKED: Phase.DESCENDING,
-        Step.SETTLED: Phase.FINISHED,
-        Step.GAVE_UP: Phase.FINISHED,
-        Step.EXPIRED: Phase.FINISHED,
-    },
-    Phase.FINISHED: {},
-}
-
-MAY_COME: dict[tuple[Role, Phase], tuple[type[Frame], ...]] = {
-    (Role.INITIATOR, Phase.AWAITING_PROOF): (Proof, End),
-    (Role.INITIATOR, Phase.DESCENDING): (Hashes, Leaves, End),
-    (Role.RESPONDER, Phase.AWAITING_CLAIM): (Claim,),
-    (Role.RESPONDER, Phase.AWAITING_VERDICT): (Verdict,),
-    (Role.RESPONDER, Phase.DESCENDING): (Ask, Leaves, End),
-}
-"""Frames the peer may send; in every other state none."""
-
-ENDINGS: dict[tuple[Role, Phase], tuple[Ending, ...]] = {
-    (Role.INITIATOR, Phase.AWAITING_PROOF): (Ending.DECLINED,),
-    (Role.INITIATOR, Phase.DESCENDING): (Ending.TOO_MANY_DIFFERENCES,),
-    (Role.RESPONDER, Phase.DESCENDING): (
-        Ending.SETTLED,
-        Ending.LEAF_TOO_LARGE,
-        Ending.TOO_MANY_QUESTIONS,
-        Ending.TOO_MANY_DIFFERENCES,
-    ),
-}
-"""Why the peer may end the check."""
 
 
 class Result(Enum):
@@ -162,6 +90,10 @@ class CheckFinished:
     reason: str
     """Of a check that failed or was refused; else empty."""
 
+    aside: Aside = None
+    """Of what we sent before the check, what the peer keeps aside; None if we said nothing of what
+    it sent us, or it said nothing."""
+
 
 Input: TypeAlias = Begin | FrameReceived | Tick
 Effect: TypeAlias = SendFrame | Differences | CheckFinished
@@ -170,7 +102,7 @@ Effect: TypeAlias = SendFrame | Differences | CheckFinished
 class Check:
     """One check, of either side."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what two sides compare, and for how long
         self,
         role: Role,
         held: Held | None,
@@ -178,6 +110,8 @@ class Check:
         salt: bytes,
         opened_at: Nanos,
         room: Callable[[], int] = lambda: NEED_MAX,
+        *,
+        aside: Aside = None,
     ) -> None:
         """Take part as `role`, over a stream opened at `opened_at`.
 
@@ -188,6 +122,7 @@ class Check:
             salt: 16 fresh random bytes.
             opened_at: from here on the peer's time runs.
             room: tells how many ids more may be found before there is no memory for them.
+            aside: of `held`, what was brought just now and is kept aside.
         """
         assert len(salt) == SALT_BYTES, "a salt has 16 bytes"
         assert held or role is Role.RESPONDER, "who has nothing to compare does not begin"
@@ -196,6 +131,8 @@ class Check:
         self._floor = max(floor, held.digest.floor) if held else floor
         self._salt = salt
         self._room = room
+        self._aside = aside
+        self._peer_aside: Aside = None
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING_CLAIM
         self._expires_at = opened_at + INACTIVITY_MAX
         self._salts = (salt, salt)
@@ -279,7 +216,8 @@ class Check:
         self._narrow(self._held.above(max(own_floor, claim.floor)))
         self._salts = (claim.salt, self._salt)
         self._step(Step.PROVED)
-        return [SendFrame(Proof(self._salt, own_floor, self._count, self._seal(self._role)))]
+        seal = self._seal(self._role)
+        return [SendFrame(Proof(self._salt, own_floor, self._count, seal, self._aside))]
 
     def _on_proof(self, proof: Proof) -> list[Effect]:
         check_floor(proof.floor)
@@ -289,7 +227,8 @@ class Check:
         equal = matches(proof, held, sealed(Role.RESPONDER, *salts, held.digest.root))
         self._narrow(held)
         self._salts = salts
-        verdict = SendFrame(Verdict(self._count, self._seal(self._role)))
+        self._peer_aside = proof.aside
+        verdict = SendFrame(Verdict(self._count, self._seal(self._role), self._aside))
         if equal:
             self._finish(Step.EQUAL, Result.EQUAL)
             return [verdict]
@@ -301,6 +240,7 @@ class Check:
 
     def _on_verdict(self, verdict: Verdict) -> list[Effect]:
         assert self._held, "who proved something has it"
+        self._peer_aside = verdict.aside
         if matches(verdict, self._held, self._seal(Role.INITIATOR)):
             self._finish(Step.EQUAL, Result.EQUAL)
         else:
@@ -400,6 +340,7 @@ class Check:
             self._need,
             self._have,
             self._reason,
+            None if self._aside is None else self._peer_aside,
         )
 
     def _step(self, step: Step) -> None:

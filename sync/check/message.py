@@ -38,6 +38,16 @@ NEED_MAX: Final = 100_000
 """Ids one check may find that we lack, 16 MB: the reconciliation before it found the many."""
 
 
+ASIDE_MAX: Final = 1_024
+"""Ids that one side says it keeps aside; who keeps more says nothing of them, and is believed to
+hold only what it held before."""
+
+Aside: TypeAlias = tuple[bytes, ...] | None
+"""Hashes of entries that the session brought and that are kept aside: parked until their time,
+waiting for others, dropped. They are known, and hold nothing up, but nobody may count on them.
+None where nothing is said of what was brought."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The initiator opens: its salt, and the retention floor below which it keeps nothing."""
@@ -54,6 +64,7 @@ class Proof:
     floor: Nanos
     count: int
     digest: bytes
+    aside: Aside = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,7 @@ class Verdict:
 
     count: int
     digest: bytes
+    aside: Aside = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ from google.protobuf.message import DecodeError as ProtobufError
 
 from proto import sync_check_pb2 as pb
 from sync.check.message import (
+    ASIDE_MAX,
     DIGEST_BYTES,
     FRAME_BYTES_MAX,
     NODES_MAX,
     SALT_BYTES,
+    Aside,
     Ask,
     Child,
     Claim,
@@ -24,6 +26,7 @@ from sync.check.message import (
     Verdict,
 )
 from sync.errors import DecodeError
+from sync.structures.ordered_set import HASH_BYTES
 from sync.structures.set_digest import ROW_BYTES
 
 CHILDREN_MAX: Final = 64
@@ -51,10 +54,18 @@ def _to_wire(frame: Frame) -> pb.Frame:
     match frame:
         case Claim(salt=salt, floor=floor):
             return pb.Frame(claim=pb.Claim(salt=salt, floor=floor))
-        case Proof(salt=salt, floor=floor, count=count, digest=digest):
-            return pb.Frame(proof=pb.Proof(salt=salt, floor=floor, count=count, digest=digest))
-        case Verdict(count=count, digest=digest):
-            return pb.Frame(verdict=pb.Verdict(count=count, digest=digest))
+        case Proof():
+            proof = pb.Proof(
+                salt=frame.salt,
+                floor=frame.floor,
+                count=frame.count,
+                digest=frame.digest,
+                aside=_aside_to_wire(frame.aside),
+            )
+            return pb.Frame(proof=proof)
+        case Verdict(count=count, digest=digest, aside=aside):
+            verdict = pb.Verdict(count=count, digest=digest, aside=_aside_to_wire(aside))
+            return pb.Frame(verdict=verdict)
         case Ask(level=level, indexes=indexes):
             return pb.Frame(ask=pb.Ask(level=level, indexes=indexes))
         case Hashes(level=level, nodes=nodes):
@@ -66,6 +77,10 @@ def _to_wire(frame: Frame) -> pb.Frame:
             return pb.Frame(end=pb.End(ending=ENDINGS[ending]))
         case _:
             assert_never(frame)
+
+
+def _aside_to_wire(aside: Aside) -> pb.Aside | None:
+    return None if aside is None else pb.Aside(hashes=b"".join(aside))
 
 
 def _node_to_wire(node: Node) -> pb.Node:
@@ -100,10 +115,12 @@ def decode_frame(data: bytes) -> Frame:
             proof = decoded.proof
             _check_size(proof.salt, SALT_BYTES)
             _check_size(proof.digest, DIGEST_BYTES)
-            return Proof(proof.salt, proof.floor, proof.count, proof.digest)
+            aside = _aside_from_wire(proof)
+            return Proof(proof.salt, proof.floor, proof.count, proof.digest, aside)
         case "verdict":
-            _check_size(decoded.verdict.digest, DIGEST_BYTES)
-            return Verdict(decoded.verdict.count, decoded.verdict.digest)
+            verdict = decoded.verdict
+            _check_size(verdict.digest, DIGEST_BYTES)
+            return Verdict(verdict.count, verdict.digest, _aside_from_wire(verdict))
         case "ask":
             _check_number(len(decoded.ask.indexes), NODES_MAX)
             return Ask(decoded.ask.level, tuple(decoded.ask.indexes))
@@ -118,6 +135,15 @@ def decode_frame(data: bytes) -> Frame:
             return _end_from_wire(decoded.end)
         case _:
             raise DecodeError("a frame of a check holds nothing that is known")
+
+
+def _aside_from_wire(said: pb.Proof | pb.Verdict) -> Aside:
+    if not said.HasField("aside"):
+        return None
+    hashes = said.aside.hashes
+    if len(hashes) % HASH_BYTES or len(hashes) > ASIDE_MAX * HASH_BYTES:
+        raise DecodeError(f"{len(hashes)} bytes are no ids that are kept aside")
+    return tuple(hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES))
 
 
 def _node_from_wire(node: pb.Node) -> Node:

@@ -412,7 +412,7 @@ class Exchange:
         self._due_at = None
         moved = self._taken or self._sending.sent
         result = "reconciled" if moved else "equal"
-        finished = Finished(result, self._messages, checked=True, live=live)
+        finished = Finished(result, self._messages, checked=True, live=live, brought=True)
         return [finished, *self._pass_on()]
 
     # --- Live mode -----------------------------------------------------------------------------

@@ -173,6 +173,8 @@ class Finished:
             about the outcome.
         outcome: the outcome of a session without a check.
         live: whether its stream stays, and the exchange with it, to pass on what is new.
+        brought: whether all that either side was found to lack has come on its stream (`Brings`):
+            the check is about that as well.
     """
 
     result: str
@@ -180,6 +182,7 @@ class Finished:
     checked: bool = False
     outcome: Outcome = Outcome.NOT_CONVERGED
     live: bool = False
+    brought: bool = False
 
 
 Effect: TypeAlias = Send | Narrow | GoOn | Differences | Speaks | Owes | Load | Brings | Finished

@@ -280,7 +280,8 @@ class Session:
         assert self.local is not None
         found = joined([*self.found, self.brought.columns()])
         held = self.held.with_found(self.local.together(found), found.timestamps)
-        self.checking = check.Check(self.role, held, self.since, salt, now, room)
+        aside = self.brought.aside if self.exchanged and self.exchanged.brought else None
+        self.checking = check.Check(self.role, held, self.since, salt, now, room, aside=aside)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
         early, self.early_frame = self.early_frame, None
         return effects if early is None else [*effects, *self.take_frame(early, now)]
@@ -313,13 +314,21 @@ class Session:
         return tuple([one.hash for page in pages for one in reversed(page)])
 
     def proved(self) -> Proved:
-        """Return what the peer holds: what we held, but for what it lacked."""
+        """Return what the peer holds: what we held, but for what it lacked or keeps aside.
+
+        Where entries went over the session's own stream, the check counts them, and the peer says
+        which of them it keeps aside. What is pushed beside it is on its way yet.
+        """
         assert self.checked is not None
         assert self.local is not None
         local, lacked, floor = self.local, self.lacked, self.checked.floor
-        return Proved(
-            self.peer, floor, self.proved_whole, lambda one: one in local and one not in lacked
-        )
+        told = self.checked.aside
+        aside = None if told is None else frozenset(told)
+
+        def holds(one: SyncId) -> bool:
+            return one in local and (one not in lacked if aside is None else one.hash not in aside)
+
+        return Proved(self.peer, floor, self.proved_whole, holds)
 
     # --- Limits --------------------------------------------------------------------------------
 

@@ -151,8 +151,8 @@ class Sessions:
                 return self._on_stored(event, now)
             case Leave(peer):
                 return self._on_leave(peer, now)
-            case Brought(number, sync_id):
-                return self._on_brought(number, sync_id, now)
+            case Brought():
+                return self._on_brought(event, now)
             case SessionClosed(number, reason):
                 return self._on_closed(number, reason, now)
             case Transferred(peer, payload):
@@ -380,16 +380,16 @@ class Sessions:
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
         return self._carry_out(session, steps, now)
 
-    def _on_brought(self, number: SessionId, sync_id: SyncId, now: Nanos) -> list[Effect]:
+    def _on_brought(self, brought: Brought, now: Nanos) -> list[Effect]:
         """An entry of the session's own stream is here, or was before: the check counts it."""
-        session = self._table.numbered(number)
+        session = self._table.numbered(brought.session)
         if session is not None:
             session.got += 1
             session.need = max(session.need, session.got)  # a peer need not say how much it owes
             session.moved_at = now
             if session.live:
                 return []
-            session.brought.add(sync_id)
+            session.brought.add(brought.sync_id, aside=brought.aside)
             if len(session.brought) % LOOKED_AFTER == 0:
                 return self._make_room(now)
         return []

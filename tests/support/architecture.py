@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from sync.check import check
+from sync.check import phases as check_phases
 from sync.sessions import receiving
 from sync.waku import reconcile
 
@@ -73,7 +73,7 @@ def generated(name: str, page: str) -> dict[str, str]:
         "map": folder_map(),
         "reconciliation": table(reconcile.TRANSITIONS),
         "transfer": table(receiving.TRANSITIONS),
-        "check": table(check.TRANSITIONS),
+        "check": table(check_phases.TRANSITIONS),
     }
 
 

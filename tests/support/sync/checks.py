@@ -14,7 +14,6 @@ from sync.check.check import (
     CheckFinished,
     Effect,
     FrameReceived,
-    Phase,
     Result,
     SendFrame,
 )
@@ -32,6 +31,7 @@ from sync.check.message import (
     Proof,
     Verdict,
 )
+from sync.check.phases import Phase
 from sync.check.wire import decode_frame, encode_frame
 from sync.errors import RemoteError
 from sync.machine import Nanos

@@ -10,15 +10,14 @@ from sync.check import check as check_module
 from sync.check import descent
 from sync.check.check import (
     INACTIVITY_MAX,
-    TRANSITIONS,
     Begin,
     CheckFinished,
     FrameReceived,
-    Phase,
     Result,
     SendFrame,
 )
 from sync.check.message import IDS_MAX, Ask, Claim, Ending, Leaves, Proof, Verdict
+from sync.check.phases import TRANSITIONS, Phase
 from sync.check.proof import sealed
 from sync.machine import SECOND, Tick
 from sync.structures.ordered_set import HASH_BYTES, SyncId

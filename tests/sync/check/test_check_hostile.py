@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sync.check import descent
-from sync.check.check import ENDINGS, MAY_COME, Begin, FrameReceived, Phase, Result
+from sync.check.check import Begin, FrameReceived, Result
 from sync.check.message import (
     IDS_MAX,
     NODES_MAX,
@@ -24,6 +24,7 @@ from sync.check.message import (
     Proof,
     Verdict,
 )
+from sync.check.phases import ENDINGS, MAY_COME, Phase
 from sync.check.wire import decode_frame
 from sync.errors import RemoteError
 from sync.structures.ordered_set import SyncId

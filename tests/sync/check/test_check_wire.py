@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from proto import sync_check_pb2 as pb
 from sync.check.message import (
+    ASIDE_MAX,
     FRAME_BYTES_MAX,
     IDS_MAX,
     NODES_MAX,
@@ -37,10 +38,11 @@ nodes = st.builds(Node, u32, st.lists(children, max_size=4).map(tuple))
 row_bytes = st.integers(0, 3).flatmap(
     lambda count: st.binary(min_size=count * ROW_BYTES, max_size=count * ROW_BYTES)
 )
+asides = st.none() | st.lists(digests, max_size=3).map(tuple)
 frames: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Claim, salts, u64),
-    st.builds(Proof, salts, u64, u64, digests),
-    st.builds(Verdict, u64, digests),
+    st.builds(Proof, salts, u64, u64, digests, asides),
+    st.builds(Verdict, u64, digests, asides),
     st.builds(Ask, u32, st.lists(u32, max_size=NODES_MAX).map(tuple)),
     st.builds(Hashes, u32, st.lists(nodes, max_size=4).map(tuple)),
     st.builds(Leaves, st.lists(st.builds(Leaf, u32, row_bytes), max_size=4).map(tuple)),
@@ -82,6 +84,12 @@ def test_golden_frames() -> None:
         "1240" + "0a10" + "01" * 16 + "1100002a36fe9c9717" + "18ac02" + "2220" + "02" * 32
     )
     assert encode_frame(Verdict(1, b"\3" * 32)).hex() == "1a240801" + "1220" + "03" * 32
+    nothing_aside = Verdict(1, b"\3" * 32, aside=())
+    assert encode_frame(nothing_aside).hex() == "1a260801" + "1220" + "03" * 32 + "1a00"
+    one_aside = Verdict(1, b"\3" * 32, aside=(b"\4" * 32,))
+    assert encode_frame(one_aside).hex() == (
+        "1a480801" + "1220" + "03" * 32 + "1a22" + "0a20" + "04" * 32
+    )
     assert encode_frame(Ask(4, (0,))).hex() == "22050804120100"
     assert encode_frame(End(Ending.SETTLED)).hex() == "3a020801"
 
@@ -125,6 +133,14 @@ def test_a_frame_over_the_limit_is_refused_before_it_is_read() -> None:
         pb.Frame(proof=pb.Proof(salt=bytes(15), digest=bytes(32))),
         pb.Frame(proof=pb.Proof(salt=bytes(16), digest=bytes(31))),
         pb.Frame(verdict=pb.Verdict(digest=bytes(33))),
+        pb.Frame(verdict=pb.Verdict(digest=bytes(32), aside=pb.Aside(hashes=bytes(31)))),
+        pb.Frame(
+            proof=pb.Proof(
+                salt=bytes(16),
+                digest=bytes(32),
+                aside=pb.Aside(hashes=bytes(32 * (ASIDE_MAX + 1))),
+            )
+        ),
         pb.Frame(ask=pb.Ask(level=ROOT_LEVEL, indexes=range(NODES_MAX + 1))),
         pb.Frame(hashes=pb.Hashes(nodes=[pb.Node(children=[pb.Child(hash=bytes(31))])])),
         pb.Frame(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sync.errors import RemoteError
 from sync.group import values
-from sync.machine import SECOND, ChannelId
+from sync.machine import MINUTE, SECOND, ChannelId
 from sync.manager.choice import choose
 from sync.manager.registry import LOG_HEIGHT, SETS
 from sync.p2panda.announcements import schema_id
@@ -19,6 +19,7 @@ from sync.p2panda.messages import Entry, Have, Message, SyncDone, SyncRequest, e
 from sync.p2panda.sending import Sending
 from sync.p2panda.session import FIRST_WITHIN, Exchange, Mode, State
 from sync.sds.message import Delivery
+from sync.sessions import brought
 from sync.sessions.protocol import (
     Brings,
     Finished,
@@ -398,21 +399,59 @@ def test_the_entry_on_the_wire_is_less_than_half_of_a_transfer() -> None:
     assert len(carried) < len(line.payload)
 
 
-def test_what_was_only_sent_is_not_yet_acknowledged_but_by_the_next_session() -> None:
+def delivery(member: Member, line: values.StoredMessage) -> Delivery | None:
+    return member.disk.rows[line.entry.message_id].delivery
+
+
+@BOTH_MODES
+def test_a_session_that_ends_equal_acknowledges_what_it_sent(protocol: str) -> None:
     both = pair()
-    line = both.one.write("alone")
+    lines = [both.one.write("alone"), both.other.write("alone too"), both.one.write("again")]
 
-    def delivery() -> Delivery | None:
-        return both.one.disk.rows[line.entry.message_id].delivery
+    begin(both, both.one, protocol)
+    both.run()
+
+    assert all(one.converged for one in both.ended)
+    assert delivery(both.one, lines[0]) is Delivery.ACKNOWLEDGED
+    assert delivery(both.other, lines[1]) is Delivery.ACKNOWLEDGED
+    assert delivery(both.one, lines[2]) is Delivery.ACKNOWLEDGED
+
+
+@BOTH_MODES
+@pytest.mark.parametrize("asked_by_its_author", [True, False])
+def test_what_the_other_end_keeps_aside_is_known_and_not_acknowledged(
+    protocol: str, asked_by_its_author: bool
+) -> None:
+    both = pair()
+    line = both.one.write("in time")
+    ahead = both.one.write("ten minutes ahead", now=NOW + 10 * MINUTE)
+
+    begin(both, both.one if asked_by_its_author else both.other, protocol)
+    both.run()
+
+    assert all(one.converged for one in both.ended)
+    assert ahead.entry.message_id in both.other.group.aside.parked
+    assert delivery(both.one, line) is Delivery.ACKNOWLEDGED
+    assert delivery(both.one, ahead) is not Delivery.ACKNOWLEDGED
+
+
+def test_who_keeps_more_aside_than_it_can_tell_acknowledges_nothing_that_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brought, "ASIDE_MAX", 1)
+    both = pair()
+    line = both.one.write("in time")
+    for number in range(2):
+        both.one.write(f"ahead {number}", now=NOW + (10 + number) * MINUTE)
 
     begin(both, both.one, "logheight")
     both.run()
-    assert both.ended[0].converged
-    assert delivery() is not Delivery.ACKNOWLEDGED
-
+    at_once = delivery(both.one, line)
     begin(both, both.one, "logheight")
     both.run()
-    assert delivery() is Delivery.ACKNOWLEDGED
+
+    assert at_once is not Delivery.ACKNOWLEDGED
+    assert delivery(both.one, line) is Delivery.ACKNOWLEDGED, "it was held before that session"
 
 
 def test_what_is_gone_from_the_disk_between_comparing_and_sending_is_passed_over() -> None:
