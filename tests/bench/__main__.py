@@ -23,6 +23,7 @@ from tests.bench import (
     bench_pipeline_days,
     bench_pipeline_diff,
     bench_reconcile,
+    bench_relay,
     bench_replication,
     bench_replication_newcomer,
     bench_replication_stores,
@@ -60,6 +61,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_sync.BENCHMARKS,
         *bench_newcomer.BENCHMARKS,
         bench_sim.simulator,
+        *bench_relay.BENCHMARKS,
         *bench_export.BENCHMARKS,
         *PIPELINE,
     )
