@@ -109,6 +109,10 @@ def _decode_at(data: bytes, at: int, depth: int, room: list[int]) -> tuple[Value
         raise TooManyItemsError("too many items")
     items: list[Value] = []
     for _ in range(number):
+        if at < len(data) and data[at] < SMALL:  # a small number, mostly
+            items.append(data[at])
+            at += 1
+            continue
         item, at = _decode_at(data, at, depth - 1, room)
         items.append(item)
     return items, at

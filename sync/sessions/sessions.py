@@ -142,7 +142,10 @@ class Sessions:
             case SessionOpened(number, payloads_max):
                 return self._on_opened(number, payloads_max, now)
             case SessionPayload(number, payload):
-                return [*self._on_payload(number, payload, now), *self._make_room(now)]
+                effects = self._on_payload(number, payload, now)
+                if len(effects) == 1 and isinstance(effects[0], Accepted):
+                    return effects  # an entry alone claims no room
+                return [*effects, *self._make_room(now)]
             case Continue(number):
                 return [*self._on_continue(number, now), *self._make_room(now)]
             case EntriesLoaded():
@@ -420,6 +423,9 @@ class Sessions:
 
     def _carry_out(self, session: Session, steps: Sequence[Step], now: Nanos) -> list[Effect]:
         """Carry out a step of the exchange, unless the peer would only bring what another does."""
+        if len(steps) == 1 and isinstance(step := steps[0], Brings):  # mostly
+            session.moved_at = now
+            return [Accepted(session.peer, None, step.entry, session.number)]
         if (
             session.payloads
             and session.fetches
