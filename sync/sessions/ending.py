@@ -2,6 +2,7 @@
 
 from sync.check import check
 from sync.machine import Nanos
+from sync.sessions.brought import Brought
 from sync.sessions.session import Session
 from sync.sessions.values import Outcome, SessionEnded
 
@@ -28,7 +29,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
     session.found, session.pushed, session.lacked = [], [], set()
-    session.brought.clear()
+    session.brought = Brought()
     session.early_frame = None
     return SessionEnded(
         session=session.number,

@@ -276,10 +276,14 @@ class Session:
 
     def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
-        assert self.held is not None
-        assert self.local is not None
-        found = joined([*self.found, self.brought.columns()])
-        held = self.held.with_found(self.local.together(found), found.timestamps)
+        local, held = self.local, self.held
+        assert local is not None
+        assert held is not None
+        if self.found:
+            found = joined(self.found)
+            local = local.together(found)
+            held = held.with_found(local, found.timestamps)
+        held = self.brought.together(local, held)
         aside = self.brought.aside if self.exchanged and self.exchanged.brought else None
         self.checking = check.Check(self.role, held, self.since, salt, now, room, aside=aside)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []

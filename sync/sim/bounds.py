@@ -37,8 +37,8 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import brought, claims, receiving, served, table
-from sync.structures import bloom_parameters, ordered_set, token_bucket
+from sync.sessions import claims, receiving, served, table
+from sync.structures import bloom_parameters, ordered_set, row_sets, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
 from sync.waku import message as waku_message
 from sync.waku import session as waku
@@ -182,8 +182,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
     "Probes._held_by": probes.PEERS_MAX,
     "Search.tried": _links,
-    "Brought._hashes": claims.CLAIMS_BYTES_MAX,
-    "Brought._timestamps": claims.CLAIMS_BYTES_MAX // brought.ID_BYTES,
+    "Brought._aside": check_message.ASIDE_MAX + 1,
+    "Rows.buckets": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
     "OnItsWay.peers": _links,
     "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
     "Served._by_peer": served.PEERS_MAX,

@@ -48,6 +48,7 @@ __all__ = [
     "SyncId",
     "columns_of",
     "joined",
+    "rows_of",
     "rungs",
     "sync_ids",
 ]
@@ -99,6 +100,14 @@ def rungs(previous: SyncId, bound: SyncId) -> Iterator[SyncId]:
     while previous != bound:
         previous = shortened(bound, previous)
         yield previous
+
+
+def rows_of(timestamps: Words, hashes: Words) -> bytes:
+    """Return ids as rows of 40 bytes, which sort as they do, from their columns, (n) and (n, 4)."""
+    rows = np.empty((len(timestamps), 1 + HASH_WORDS), np.uint64)
+    rows[:, 0] = timestamps.byteswap() if sys.byteorder == "little" else timestamps
+    rows[:, 1:] = hashes
+    return rows.tobytes()
 
 
 class OrderedSet:
@@ -282,10 +291,7 @@ class OrderedSet:
         hashes = np.concatenate([run.hashes[first:last] for run, first, last in parts])
         if all(first < last for _, first, last in parts):
             timestamps, hashes = ascending(timestamps, hashes)
-        rows = np.empty((len(timestamps), 1 + HASH_WORDS), np.uint64)
-        rows[:, 0] = timestamps.byteswap() if sys.byteorder == "little" else timestamps
-        rows[:, 1:] = hashes
-        return rows.tobytes()
+        return rows_of(timestamps, hashes)
 
     def split(self, lower: SyncId, upper: SyncId, parts: int) -> list[SyncId]:
         """Cut the range into at most `parts` sub-ranges of about equally many ids.
