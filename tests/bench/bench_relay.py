@@ -78,7 +78,7 @@ class Tap:
 
 @dataclass
 class Spread:
-    """When each line was written, and how long it took to the farthest node."""
+    """Times of lines: of writing, and until the farthest node shows them."""
 
     world: World
     far: Callable[[int], int]
