@@ -1,7 +1,7 @@
 """p2panda replication as two of the protocols of `sync.sessions`: by log heights, and by sets.
 
-One machine for both ends of a session, its states those of section 2: requested, offered,
-exchanging, sending, over. The check that follows, and what it finds, are those of all sessions.
+One machine for both ends of a session; its states are in `sync.p2panda.states`. The check that
+follows, and what it finds, are those of all sessions.
 
 Rules:
 1. A session has one mode and one channel. Who is asked for more than that, or for what it has not
@@ -36,6 +36,7 @@ from sync.p2panda.messages import (
     encode,
 )
 from sync.p2panda.sending import Sending
+from sync.p2panda.states import TRANSITIONS, State, Step
 from sync.p2panda.words import MODES, said
 from sync.sessions.cards import Round
 from sync.sessions.protocol import (
@@ -86,26 +87,6 @@ class Mode(Enum):
 
 
 NAMES: Final[Mapping[Mode, str]] = {mode: MODES[mode.value] for mode in Mode}
-
-
-class State(Enum):
-    """States of an exchange; the check and live mode come after it."""
-
-    REQUESTED = "requested"
-    """Our SyncRequest is sent, and nothing of the peer has come."""
-    OFFERED = "offered"
-    """The peer opened the stream, and its SyncRequest has not come."""
-    EXCHANGING = "exchanging"
-    """Heights are compared, and what differs is sent."""
-    SENDING = "sending"
-    """All differences are known to us; what we owe is sent, then SyncDone."""
-    WAITING = "waiting"
-    """We have sent SyncDone; that of the peer has not come."""
-    LIVE = "live"
-    """All that is stored is passed on."""
-    LEAVING = "leaving"
-    """We have ended live mode; the answer of the peer has not come."""
-    OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +197,8 @@ class Exchange:
         self._draw(message, len(payload), sent=False)
         if self.state is State.OFFERED:
             return self._on_request(message)
+        if self.state is State.REQUESTED:
+            self._step(Step.ANSWERED)
         if isinstance(message, SyncRequest) or message[0] != self._session:
             raise ReplicationError(Reason.SESSION)
         if self.state in {State.LIVE, State.LEAVING}:
@@ -252,7 +235,7 @@ class Exchange:
         if known or self.state in {State.LEAVING, State.OVER}:
             return []
         if not self._news.add(one):
-            self.state = State.OVER
+            self._step(Step.OVERFLOWED)
             return [Finished(TOO_FAR, self._messages)]
         return self._pass_on()
 
@@ -260,7 +243,8 @@ class Exchange:
         """Say that nothing more comes, and wait for the peer to say so."""
         if self.state is not State.LIVE:
             return []
-        self.state, self._due_at = State.LEAVING, now + FIRST_WITHIN
+        self._step(Step.ENDED)
+        self._due_at = now + FIRST_WITHIN
         return self._say(SyncDone(self._session, live=False))
 
     def go_on(self, now: Nanos) -> list[Effect]:
@@ -271,7 +255,7 @@ class Exchange:
         """End the session if the peer is silent for too long."""
         if self._due_at is None or now < self._due_at or self.state is State.OVER:
             return []
-        self.state = State.OVER
+        self._step(Step.EXPIRED)
         return [Finished("timed out", self._messages)]
 
     def deadline(self) -> Nanos | None:
@@ -296,7 +280,7 @@ class Exchange:
         if message.mode not in {one.value for one in Mode}:
             raise RemoteError(f"a request with the unknown mode {message.mode}")
         self._session, self.mode = message.session, Mode(message.mode)
-        self.state = State.EXCHANGING
+        self._step(Step.ACCEPTED)
         if self.mode is Mode.SETS:
             self._sets = set_reconciliation.Reconciliation(self._session, self._heads)
         return [Speaks(NAMES[self.mode])]
@@ -367,8 +351,7 @@ class Exchange:
 
     def _all_known(self) -> list[Effect]:
         self._known = True
-        if self.state in {State.EXCHANGING, State.REQUESTED}:
-            self.state = State.SENDING
+        self._step(Step.COMPARED)
         return self._go_on()
 
     def _go_on(self) -> list[Effect]:
@@ -377,7 +360,7 @@ class Exchange:
             return [page]
         if self.state is not State.SENDING or self._sending.loading:
             return []
-        self.state = State.WAITING
+        self._step(Step.SENT)
         return [*self._say(SyncDone(self._session, live=self._stays)), *self._finish()]
 
     def _on_entry(self, message: Entry) -> list[Effect]:
@@ -408,7 +391,7 @@ class Exchange:
             return []
         live = self._stays and self._peer_stays
         self._heads, self._told, self._sets = Heads(()), {}, None  # only the stream may stay
-        self.state = State.LIVE if live else State.OVER
+        self._step(Step.STAYED if live else Step.DONE)
         self._due_at = None
         moved = self._taken or self._sending.sent
         result = "reconciled" if moved else "equal"
@@ -434,11 +417,15 @@ class Exchange:
                 return [Brings(entry)]
             case SyncDone(_, live) if not live:
                 answer = [] if self.state is State.LEAVING else self._say(message)
-                self.state, self._due_at = State.OVER, None
+                self._step(Step.PEER_ENDED)
+                self._due_at = None
                 over = Finished(NO_MORE, self._messages, outcome=Outcome.BENIGN)
                 return [*answer, over]
             case _:
                 raise ReplicationError(Reason.OUT_OF_TURN, f"{type(message).__name__} in live mode")
+
+    def _step(self, step: Step) -> None:
+        self.state = TRANSITIONS[self.state][step]
 
     # --- What is said --------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ Rules:
    mention there or anywhere else is one that it lacks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
@@ -84,6 +84,26 @@ class State(Enum):
     OVER = "over"
 
 
+class Step(Enum):
+    """Step that leads from a state to the next."""
+
+    TOLD = "our batch is sent"
+    BATCH = "a batch of the peer begins"
+    SETTLED = "a side has nothing at all, or no batch needs an answer"
+
+
+TRANSITIONS: Final[Mapping[State, Mapping[Step, State]]] = {
+    State.BEGINNING: {
+        Step.TOLD: State.WAITING,
+        Step.BATCH: State.READING,
+        Step.SETTLED: State.OVER,
+    },
+    State.WAITING: {Step.BATCH: State.READING, Step.SETTLED: State.OVER},
+    State.READING: {Step.TOLD: State.WAITING, Step.SETTLED: State.OVER},
+    State.OVER: {},
+}
+
+
 @dataclass(slots=True)
 class _Reading:
     """A batch of the peer as far as it was read."""
@@ -152,7 +172,6 @@ class Reconciliation:
     def begin(self) -> Iterator[Effect]:
         """Yield the first batch."""
         assert self.state is State.BEGINNING, "a reconciliation begins once"
-        self.state = State.WAITING
         if not self._heads:
             yield Say(EmptySet(self._session, can_respond=True))
             yield from self._end()
@@ -196,7 +215,7 @@ class Reconciliation:
         self.batches += 1
         if self.batches > BATCHES_MAX:
             raise ReplicationError(Reason.ENDLESS, f"more than {BATCHES_MAX} batches")
-        self.state = State.READING
+        self._step(Step.BATCH)
         self._reading = _Reading(bound, bound)
         if not self._heads:
             # What follows is still read to its end, but nothing of it needs an answer.
@@ -326,16 +345,19 @@ class Reconciliation:
         """End our batch, and all of it if nothing in it needs an answer."""
         asking = self._asking
         self._opened = self._asking = False
-        self.state = State.WAITING
+        self._step(Step.TOLD)
         yield Say(Terminal(self._session))
         if not asking:
             yield from self._end()
 
     def _end(self) -> Iterator[Effect]:
         """Owe the logs that the peer never mentioned."""
-        self.state = State.OVER
+        self._step(Step.SETTLED)
         for item in sorted(self._unmentioned):
             key, log, height = item
             if (key, log) not in self._told:
                 yield Owed(LogSpan(key, log, 0, height))
         yield Reconciled()
+
+    def _step(self, step: Step) -> None:
+        self.state = TRANSITIONS[self.state][step]

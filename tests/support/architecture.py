@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sync.check import phases as check_phases
+from sync.p2panda import set_reconciliation, states
 from sync.sessions import receiving
 from sync.waku import reconcile
 
@@ -38,12 +39,13 @@ def folder_map(root: Path = ROOT) -> str:
 
 
 def table(transitions: Mapping[Any, Mapping[Any, Enum]]) -> str:
-    """Return a transition table: one row for each step from a state to the next."""
-    lines = ["| state | what happens | next state |", "|---|---|---|"]
+    """Return a transition table: one row for all steps from a state to another."""
+    lines = ["| state | next state | what happens |", "|---|---|---|"]
     for state, steps in transitions.items():
-        if not steps:
-            lines.append(f"| {state.value} | (nothing more) | |")
-        lines += [f"| {state.value} | {step.value} | {to.value} |" for step, to in steps.items()]
+        whys: dict[str, list[str]] = {}
+        for step, to in steps.items():
+            whys.setdefault(to.value, []).append(step.value)
+        lines += [f"| {state.value} | {to} | {'; '.join(why)} |" for to, why in whys.items()]
     return "\n".join(lines)
 
 
@@ -74,6 +76,8 @@ def generated(name: str, page: str) -> dict[str, str]:
         "reconciliation": table(reconcile.TRANSITIONS),
         "transfer": table(receiving.TRANSITIONS),
         "check": table(check_phases.TRANSITIONS),
+        "author logs": table(states.TRANSITIONS),
+        "sets": table(set_reconciliation.TRANSITIONS),
     }
 
 

@@ -10,9 +10,14 @@ from sync.manager.registry import WITH_P2PANDA
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
 from sync.p2panda.messages import Have, LowerBound, Message, SyncDone, SyncRequest, encode
-from sync.p2panda.session import STREAM, Exchange, State
+from sync.p2panda.session import STREAM, Exchange
+from sync.p2panda.states import State
+from sync.sessions.protocol import Opening
 from sync.sessions.values import RELAY, Outcome
 from sync.sim.streams import loaded
+from sync.structures.differences import Role
+from sync.structures.ordered_set import EVERYTHING, OrderedSet
+from sync.structures.set_digest import Digest, Held
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.heights import SESSION
@@ -151,6 +156,14 @@ def assert_bob_goes_on(scene: Scene) -> None:
 def request(mode: int, channel: ChannelId = CHANNEL, session: int = SESSION) -> SyncRequest:
     """Return a request for a session by log heights or sets."""
     return SyncRequest(session, mode, (schema_id(channel),))
+
+
+def opening(role: Role = Role.RESPONDER) -> Opening:
+    """Return how an exchange begins of somebody who holds nothing, and may stay."""
+    local = OrderedSet()
+    held = Held(local, Digest.of(local))
+    peer = Member("peer").peer_id
+    return Opening(role, CHANNEL, peer, local, held, EVERYTHING, NOW, lambda: 1_000, live=True)
 
 
 # --- Where a session may be when something comes -----------------------------------------------

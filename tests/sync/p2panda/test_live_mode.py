@@ -12,15 +12,14 @@ from sync.p2panda.sending import LOOSE_MAX, Sending
 from sync.p2panda.session import FIRST_WITHIN, TOO_FAR, Exchange
 from sync.p2panda.session import Mode as Comparing
 from sync.sessions import table
-from sync.sessions.protocol import Brings, Finished, Load, Opening, Protocols, Send
+from sync.sessions.protocol import Brings, Finished, Load, Protocols, Send
 from sync.sessions.session import Session, Stage
 from sync.sessions.values import RELAY, LoadedEntry, Mode, Outcome, Stored
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
-from sync.structures.set_digest import Digest, Held
+from sync.structures.ordered_set import SyncId
 from sync.waku.session import WAKU_SYNC
-from tests.support.sync.entries import CHANNEL
 from tests.support.sync.groups import NOW, Member
+from tests.support.sync.intruder import opening
 from tests.support.sync.pairs import Pair
 
 ALL = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
@@ -168,14 +167,6 @@ def test_who_does_not_answer_the_end_is_left() -> None:
 
 
 # --- The exchange alone ------------------------------------------------------------------------
-
-
-def opening(role: Role = Role.RESPONDER) -> Opening:
-    local = OrderedSet()
-    held = Held(local, Digest.of(local))
-    peer = Member("peer").peer_id
-    window = EVERYTHING
-    return Opening(role, CHANNEL, peer, local, held, window, NOW, lambda: 1_000, live=True)
 
 
 def staying() -> Exchange:

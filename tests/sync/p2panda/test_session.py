@@ -17,7 +17,8 @@ from sync.p2panda.bounds import Place
 from sync.p2panda.entries import entry_message
 from sync.p2panda.messages import Entry, Have, Message, SyncDone, SyncRequest, encode
 from sync.p2panda.sending import Sending
-from sync.p2panda.session import FIRST_WITHIN, Exchange, Mode, State
+from sync.p2panda.session import FIRST_WITHIN, Exchange, Mode
+from sync.p2panda.states import State
 from sync.sds.message import Delivery
 from sync.sessions import brought
 from sync.sessions.protocol import (
