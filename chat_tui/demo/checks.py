@@ -10,7 +10,11 @@ from typing import Final
 from chat_tui.demo.scenario import Past, Verdict
 from chat_tui.text.times import count
 from sync.group.values import Status
+from sync.machine import SECOND
 from sync.sds.message import Delivery
+
+AT_ONCE: Final = 0.5
+"""Seconds that a line may take through somebody who is in touch with both sides."""
 
 ABOUT_ONE: Final = 1.5
 """Answers for each message that was lost in a crowd: two of 256 may begin in the same 40 ms."""
@@ -154,6 +158,22 @@ def caught_up(past: Past) -> Verdict:
     because += f", {sum(one.got for one in sides)} came in {count(len(sides), 'session')}"
     holds = not lacking and most == len(past.history) and all(one.got == one.need for one in sides)
     return Verdict(claim, holds, because)
+
+
+def passed_on(past: Past) -> Verdict:
+    """Lines that could not be heard were passed on: at first late, in the end at once."""
+    latencies = past.world.meter.latencies
+    newest = latencies[len(latencies) // 2 :]
+    slowest, last = (max(some, default=0) / SECOND for some in (latencies, newest))
+    live = sum(
+        node.runner.groups[past.world.channel].sessions.live
+        for node in past.world.nodes
+        if node.runner is not None
+    )
+    because = f"the slowest took {slowest:.1f} s, the last {len(newest)} at most {last:.2f} s"
+    because += f", {count(live // 2, 'live session')}"
+    holds = live > 0 and bool(newest) and last <= AT_ONCE < slowest
+    return Verdict("passed on at once in the end", holds, because)
 
 
 def _ids(past: Past, node: int) -> frozenset[str]:

@@ -52,7 +52,7 @@ class Shot:
     """A moment, with everything there is to draw.
 
     Attributes:
-        title: what is played, as `scenario 3/7 "A message is lost"`.
+        title: what is played, as `scenario 3/8 "A message is lost"`.
         source: the seed, or the file.
         said: what was told until then.
         following: what comes next, with its time, soonest first.

@@ -91,6 +91,8 @@ class Narrator:
         for effect in step.effects:
             if isinstance(effect, values.DeliveryChanged):
                 self._tell_mark(node, step, effect)
+            elif isinstance(effect, values.LiveBegan):
+                self._sessions.tell_live(node, effect)
         if isinstance(event, values.Arrived):
             self._repairs.tell_repairs(node, step, event)
         elif isinstance(event, values.AuthorsLoaded):
@@ -174,8 +176,8 @@ class Narrator:
                     "has named it yet.",
                     f"unacknowledged {message_id[:ID_SHOWN]}, resent with the filter of now",
                 )
-            case values.SendPayload(session, _) if session > 0:
-                self._sessions.tell_payload(node, session)
+            case values.SendPayload(session, payload) if session > 0:
+                self._sessions.tell_payload(node, session, payload)
             case values.SessionEnded():
                 self._sessions.tell_over(node, effect)
             case _:

@@ -17,6 +17,7 @@ from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.runner.runner import Release
+from sync.sim.shapes import unlinked
 from sync.sim.turning import COMMIT
 from sync.sim.watch import LOST_KEPT, Flight, Watch
 from sync.sim.world import World
@@ -65,6 +66,7 @@ class Run:
         self.world = World(scenario.size, seed, scenario.link, scenario.terms, watch=self.watch)
         self.world.membership = replace(self.world.membership, name="demo")
         self.watch.gate = self.world.gate
+        self.world.network.cuts |= unlinked(scenario.rooms)
         self._shown: list[list[str]] = [[] for _ in range(scenario.size)]
         self._sessions: list[tuple[int, SessionEnded]] = []
         self._answers: list[tuple[str, Nanos]] = []

@@ -71,6 +71,7 @@ class Scenario:
         acts: what its script does, rising.
         lasts: when it is over, if nobody waits for anything any more.
         history: lines written before it begins, by turns; who is `absent` is off meanwhile.
+        rooms: sizes of rooms with one link to the next; empty where each reaches each.
         told: whether each line that is written and shown is told; in a crowd only repairs are.
     """
 
@@ -89,6 +90,7 @@ class Scenario:
     link: Link = LINK
     terms: Terms = field(default_factory=partial(Terms, protocols=WAKU_ONLY))
     told: bool = True
+    rooms: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""The seven scenarios."""
+"""The eight scenarios."""
 
 from typing import Final
 
@@ -7,6 +7,8 @@ from chat_tui.demo.acts import Act, Divide, Lose, LosePart, Power, Write
 from chat_tui.demo.scenario import At, Scenario
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
+from sync.manager.registry import WITH_P2PANDA
+from sync.sim.shapes import line
 from sync.sim.world import Terms
 
 ALICE, BOB, CAROL, DAVE, ERIN = range(5)
@@ -187,7 +189,31 @@ CROWDED: Final = Scenario(
     told=False,
 )
 
-SCENARIOS: Final = (HELLO, AT_ONCE, LOST, GONE, PARTITION, NEWCOMER, CROWDED)
+BETWEEN: Final = Scenario(
+    number=8,
+    title="Two people who cannot reach each other",
+    about="Only bob reaches both alice and carol. First lines take seconds, until somebody asks; "
+    "then bob stays in touch with both and passes on what is new at once.",
+    names=("alice", "bob", "carol"),
+    rooms=line(3),
+    acts=(
+        _at(2, Write(ALICE, "carol, can you hear me?")),
+        _at(14, Write(CAROL, "late, but yes")),
+        _at(30, Write(ALICE, "and now?")),
+        _at(34, Write(CAROL, "at once!")),
+        _at(38, Write(BOB, "you are welcome")),
+    ),
+    lasts=46 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.passed_on,
+        checks.parents_first,
+        checks.all_received,
+    ),
+    terms=Terms(protocols=WITH_P2PANDA),
+)
+
+SCENARIOS: Final = (HELLO, AT_ONCE, LOST, GONE, PARTITION, NEWCOMER, CROWDED, BETWEEN)
 
 
 def scenario(number: int) -> Scenario:

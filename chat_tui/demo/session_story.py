@@ -7,13 +7,16 @@ from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import waits
 from chat_tui.text.times import count, size
 from sync.group import values
+from sync.p2panda.entries import open_entry
+from sync.p2panda.messages import Entry, decode
+from sync.p2panda.words import said
 from sync.sim.node import Node
 from sync.view.projection import session_infos
-from sync.view.view import RoundInfo
+from sync.view.view import RoundInfo, SessionInfo
 
 
 class SessionStory:
-    """Tells, by `voice`, of Waku Sync between two participants."""
+    """Tells, by `voice`, of sessions between two participants, whatever the protocol."""
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
@@ -22,19 +25,26 @@ class SessionStory:
         """Somebody begins to compare with somebody."""
         peer = self._voice.name_of(self._voice.numbers[event.peer])
         span = "everything" if event.span is None else f"the last {waits(event.span)}"
+        asked = event.protocol or "waku"
+        protocol = "Waku Sync" if asked == "waku" else f"p2panda replication by {asked}"
         self._voice.say(
             node.number,
             f"{self._voice.name(node)} compares histories with {peer}: {event.why}.",
-            f"Waku Sync session {event.session}: {span}, "
+            f"{protocol}, session {event.session}: {span}, "
             f"{count(len(node.disk.log()), 'message')} here",
         )
 
-    def tell_payload(self, node: Node, session: int) -> None:
+    def tell_payload(self, node: Node, session: int, payload: bytes) -> None:
         """A payload goes out: what it says, in words and in numbers."""
         assert node.runner is not None
         groups = [node.runner.groups[self._voice.world.channel]]
         info = next((one for one in session_infos(groups) if one.number == session), None)
-        if info is None or not info.rounds or not info.rounds[-1].sent:
+        if info is None:
+            return
+        if info.protocol != "waku":
+            self._tell_message(node, info, payload)
+            return
+        if not info.rounds or not info.rounds[-1].sent:
             return
         one = info.rounds[-1]
         peer = self._voice.name_of(self._voice.numbers[info.peer])
@@ -44,6 +54,35 @@ class SessionStory:
             f"{self._voice.name(node)} to {peer}: {_contents(one)}.",
             f"round trip {trip}: {size(one.size)}, {one.skips} skips, {one.fingerprints} "
             f"fingerprints, {one.item_sets} item sets with {one.items} ids",
+        )
+
+    def _tell_message(self, node: Node, info: SessionInfo, payload: bytes) -> None:
+        """A message of a session over author logs goes out."""
+        me = self._voice.name(node)
+        peer = self._voice.name_of(self._voice.numbers[info.peer])
+        message = decode(payload)
+        plain = f"{me} to {peer}: {said(message)}."
+        if isinstance(message, Entry):
+            title = self._voice.title(open_entry(message).message_id)
+            how = "passes" if info.state == "live" else "sends"
+            plain = f"{me} {how} {title} on to {peer}."
+        self._voice.say(
+            node.number,
+            plain,
+            f"{type(message).__name__}, {size(len(payload))}: {said(message)}",
+        )
+
+    def tell_live(self, node: Node, began: values.LiveBegan) -> None:
+        """A session stays, to pass on what is new; the first of the two says so."""
+        other = self._voice.numbers[began.peer]
+        if other < node.number:
+            return
+        peer = self._voice.name_of(other)
+        self._voice.say(
+            node.number,
+            f"{self._voice.name(node)} and {peer} stay in touch: from now on each passes on to "
+            "the other what the other cannot hear.",
+            f"session {began.session} goes live: both said so in SyncDone",
         )
 
     def tell_over(self, node: Node, ended: values.SessionEnded) -> None:

@@ -1,4 +1,4 @@
-"""The seven scenarios on several seeds: every check holds, and what is told is what happened."""
+"""The eight scenarios on several seeds: every check holds, and what is told is what happened."""
 
 import pytest
 
@@ -118,6 +118,26 @@ def test_the_newcomer_gets_every_line_once() -> None:
 
     assert run.history <= {message_id for _, message_id in carol.disk.log()}
     assert any("240 came" in one.because for one in run.verdicts)
+
+
+def test_who_is_between_stays_in_touch_and_passes_lines_on() -> None:
+    run = finished(8)
+    text = told(run)
+
+    assert "carol compares histories with bob: somebody is heard through this peer alone" in text
+    assert "bob and carol stay in touch" in text
+    assert 'bob passes "and now?" on to carol.' in text
+    assert 'bob passes "at once!" on to alice.' in text
+
+
+def test_without_anybody_between_nothing_is_passed_on() -> None:
+    run = Run(scenario(8), 4)
+    run.act(Power(1, on=False))
+    run.finish()
+
+    [passed_on] = [one for one in run.verdicts if one.claim == "passed on at once in the end"]
+    assert not passed_on.holds
+    assert "0 live sessions" in passed_on.because
 
 
 @pytest.mark.slow

@@ -51,6 +51,7 @@ def until(sentence: str, *keys: str) -> Callable[[Pilot[Any]], Any]:
         (3, "back and starts a random wait"),
         (4, "and waits"),
         (5, "1 part equal"),
+        (8, 'bob passes "and now?" on'),
     ],
 )
 def test_a_moment(
