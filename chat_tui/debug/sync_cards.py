@@ -153,6 +153,9 @@ def _result(session: SessionInfo) -> str:
     if session.state == LIVE:
         return f"passed on {session.have:,}, brought {session.got:,}"
     gave = "gave" if session.ended_at is not None else "gives"
-    result = f"need {session.need:,}, got {session.got:,}, {gave} {session.have:,}"
+    need = f"need {session.need:,}"
+    if session.logs:
+        need += f" of {count(session.logs, 'log')}"
+    result = f"{need}, got {session.got:,}, {gave} {session.have:,}"
     claimed = session.need and session.ended_at is None and session.protocol in CLAIMING
     return f"{result} (the need is the peer's claim)" if claimed else result

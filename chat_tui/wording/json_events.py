@@ -21,6 +21,7 @@ from sync.view.view import (
     Level,
     Line,
     LineChanged,
+    LiveShown,
     MessageShown,
     MissingShown,
     Notice,
@@ -119,17 +120,27 @@ def to_json(event: Event, name: Name) -> Json | None:
                 "nick": nick,
                 "typing": typing,
             }
-        case SyncShown():
-            fields = dataclasses.asdict(event)
-            elapsed_ns = fields.pop("elapsed_ns")
-            where = {"event": "sync", "channel": name(fields.pop("channel"))}
-            return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
+        case SyncShown() | LiveShown():
+            return _session(event, name)
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
         case LineChanged():
             return None  # what waits was not told of either
         case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
             return None
+
+
+def _session(event: SyncShown | LiveShown, name: Name) -> Json:
+    """Return the end of a comparison of histories, or that a session stays, or has stayed."""
+    fields = dataclasses.asdict(event)
+    channel = name(fields.pop("channel"))
+    if isinstance(event, SyncShown):
+        elapsed_ns = fields.pop("elapsed_ns")
+        return {"event": "sync", "channel": channel, **fields, "milliseconds": elapsed_ns / 1e6}
+    begun = fields.pop("begun")
+    if begun:
+        fields = {key: fields[key] for key in ("peer", "protocol", "why")}
+    return {"event": "live", "channel": channel, "state": "begun" if begun else "ended", **fields}
 
 
 def load_of(shown: Snapshot, peer: PeerId) -> Json:

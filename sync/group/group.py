@@ -328,6 +328,9 @@ class Group:
         try:
             message, stored = self._read_pushed(accepted.item)
         except RemoteError as error:
+            if accepted.sync_id is None:
+                refused = session_values.EntryRefused(accepted.session, str(error))
+                return self._sessions(refused)
             return [values.Refused(accepted.peer, str(error))]
         effects: list[values.Effect] = []
         if self._holds(message.message_id):

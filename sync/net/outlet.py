@@ -119,6 +119,7 @@ class Outlet:
                 self.streams.close_transfers(channel, peer)
             case values.LiveBegan(session):
                 self.streams.stay(session)
+                self._show(channel, effect, loaded)
             case values.Sought() | values.Relayed():
                 pass  # the manager was told
             case _:

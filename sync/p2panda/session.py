@@ -10,8 +10,9 @@ Rules:
 3. Everything up to the heights frozen at the start was sent when SyncDone says so.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, assert_never
 
@@ -25,19 +26,25 @@ from sync.p2panda.heads import Heads
 from sync.p2panda.log_heights import compare
 from sync.p2panda.messages import (
     LOGS_MAX,
+    Done,
+    EmptyPayload,
     Entry,
+    Fingerprint,
     Have,
+    LowerBound,
     Message,
+    Payload,
     Reason,
     ReplicationError,
     SyncDone,
     SyncRequest,
+    Terminal,
     decode,
     encode,
 )
 from sync.p2panda.sending import Sending
 from sync.p2panda.states import TRANSITIONS, State, Step
-from sync.p2panda.words import MODES, said
+from sync.p2panda.words import MODES, batch_said, said
 from sync.sessions.cards import Round
 from sync.sessions.protocol import (
     ROUND_TRIP,
@@ -67,6 +74,8 @@ PROGRESS_WITHIN: Final[Nanos] = 30 * SECOND
 
 ROUNDS_MAX: Final = 64
 """Messages remembered to be shown."""
+
+IN_A_BATCH: Final = (LowerBound, Fingerprint, Payload, EmptyPayload, Done, Terminal)
 
 NO_MORE: Final = "not needed any more"
 TOO_FAR: Final = "interrupted: too much is due that continues no log"
@@ -146,6 +155,14 @@ class Replication:
         return self.pushes.decode_pushed(frame)
 
 
+@dataclass(slots=True)
+class _Batch:
+    """The messages of a batch so far, to be shown."""
+
+    counted: Counter[type[Message]] = field(default_factory=Counter)
+    size: int = 0
+
+
 class Exchange:
     """One session; see `sync.sessions.protocol.Exchange`."""
 
@@ -171,6 +188,8 @@ class Exchange:
         self._taken = 0
         self._due_at: Nanos | None = opening.at + FIRST_WITHIN
         self._cards: list[Round] = []
+        self._batches = {True: _Batch(), False: _Batch()}
+        """Those that are being sent, and read."""
 
     @property
     def cards(self) -> Sequence[Round]:
@@ -435,6 +454,19 @@ class Exchange:
         return [Send(data)]
 
     def _draw(self, message: Message, size: int, *, sent: bool) -> None:
-        """Remember a message to be shown, if it is one of the first that are no entries."""
-        if len(self._cards) < ROUNDS_MAX and not isinstance(message, Entry):
-            self._cards.append(Round(sent=sent, size=size, words=said(message)))
+        """Remember a message to be shown, if it is one of the first that are no entries.
+
+        The messages of a batch are one row, once it ends.
+        """
+        if isinstance(message, Entry) or len(self._cards) >= ROUNDS_MAX:
+            return
+        words = said(message)
+        if isinstance(message, IN_A_BATCH):
+            batch = self._batches[sent]
+            batch.counted[type(message)] += 1
+            batch.size += size
+            if not isinstance(message, Terminal):
+                return
+            size, words = batch.size, batch_said(batch.counted)
+            self._batches[sent] = _Batch()
+        self._cards.append(Round(sent=sent, size=size, words=words))

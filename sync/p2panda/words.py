@@ -1,5 +1,6 @@
 """Messages of p2panda's replication in words, for people."""
 
+from collections import Counter
 from typing import Final, assert_never
 
 from sync.p2panda.messages import (
@@ -36,7 +37,7 @@ def said(message: Message) -> str:  # one line for each message
             body = "no body" if operation is None else f"body of {len(operation):,} bytes"
             return f"entry of {len(entry):,} bytes, {body}"
         case SyncDone(_, live):
-            return "all is sent, live from now on" if live else "all is sent"
+            return "all is sent, ready to go live" if live else "all is sent"
         case Have(_, heights):
             entries = sum([one.height for one in heights])
             return f"heights of {_many(len(heights), 'log')}, {_many(entries, 'entry')}"
@@ -56,6 +57,17 @@ def said(message: Message) -> str:  # one line for each message
             return "end of the ranges"
         case _:
             assert_never(message)
+
+
+def batch_said(counted: Counter[type[Message]]) -> str:
+    """Return what a batch of set reconciliation says, from how many of each message it has."""
+    parts = [
+        _many(counted[Fingerprint], "fingerprint"),
+        _many(counted[Payload], "height"),
+        f"{counted[EmptyPayload]:,} asked for" if counted[EmptyPayload] else "",
+        f"{counted[Done]:,} done" if counted[Done] else "",
+    ]
+    return f"batch: {', '.join(part for part in parts if part and not part.startswith('0 '))}"
 
 
 def _many(number: int, noun: str) -> str:

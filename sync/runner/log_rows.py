@@ -57,6 +57,10 @@ class LogKind(StrEnum):
     """Something of `peer` was refused, because of `reason`."""
     DECIDED = "decided"
     """A session with `peer` is to begin, because of `reason`; its cost is an `estimate`."""
+    LIVE_STARTED = "live started"
+    """The session with `peer` stays, to pass on what is new; the number is that of the session."""
+    LIVE_ENDED = "live ended"
+    """It is over, because of `reason`; items are those that it brought and passed on."""
 
 
 class Route(StrEnum):

@@ -63,15 +63,15 @@ class SessionLog:
     def __init__(self) -> None:
         self._sessions: dict[int, _Session] = {}
         """By the numbers of their streams."""
-        self._live: dict[int, PeerId] = {}
-        """Other ends of live sessions, by streams that were those of the sessions before."""
+        self._live: dict[int, _Session] = {}
+        """Live sessions, by streams that were those of the sessions before."""
         self._carried = 0
         """Entries of the page in hand that are yet to be sent."""
 
     def peer(self, number: int) -> PeerId | None:
         """Return the other end of a session, by one of its streams."""
-        session = self._sessions.get(number)
-        return self._live.get(number) if session is None else session.peer
+        session = self._sessions.get(number) or self._live.get(number)
+        return None if session is None else session.peer
 
     def came(
         self,
@@ -90,6 +90,8 @@ class SessionLog:
                 running = group.sessions.numbered(event.session)
                 if running is not None:
                     session.protocol = running.protocol.name  # the peer may just have said it
+                    if not session.noted:
+                        notes.append(session.begun(channel))
                 brings = group.copy is not None or any(
                     type(one) is values.StoreMessage for one in effects
                 )
@@ -133,15 +135,27 @@ class SessionLog:
                     self._carried -= 1
                 elif session is not None and self._is_round(number, event):
                     notes.append(session.round(channel, len(payload)))
-            case values.LiveBegan(number, peer):
-                self._live[number] = peer
-                if len(self._live) > SESSIONS_MAX:
-                    del self._live[next(iter(self._live))]
+            case values.LiveBegan():
+                notes.append(self._goes_live(channel, session, effect))
             case values.SessionEnded(mode=values.Mode.LIVE):
-                self._live.pop(effect.session, None)
+                live = self._live.pop(effect.session, None)
+                if live is not None:
+                    notes.append(_ended(channel, live, LogKind.LIVE_ENDED, effect))
             case values.SessionEnded():
                 if session is not None:  # else it was put off before it began
                     self._on_end(channel, session, effect, notes)
+
+    def _goes_live(
+        self, channel: ChannelId, session: _Session | None, began: values.LiveBegan
+    ) -> Note:
+        """Note that a session stays; what it still counts is its own."""
+        number, role = (session.number, session.role) if session else (began.session, None)
+        live = _Session(number, began.peer, role or Role.ANSWERED, began.protocol)
+        self._live[began.session] = live
+        if len(self._live) > SESSIONS_MAX:
+            del self._live[next(iter(self._live))]
+        note = live.note(channel, LogKind.LIVE_STARTED, 0)
+        return note._replace(details=live.details()._replace(round=None, reason=short(began.why)))
 
     def _is_round(self, number: int, event: values.Input) -> bool:
         """Return whether what is sent is a round by itself; a live session has none."""
@@ -161,12 +175,15 @@ class SessionLog:
         event: values.SessionOffered | values.SessionOpened,
         notes: list[Note],
     ) -> None:
-        """Note a begin: both ends know the number of the stream now."""
+        """Note a begin: both ends know the number of the stream now.
+
+        Who is asked learns the protocol with the first payload, and notes it then.
+        """
         session.number = event.shared or session.number
         running = group.sessions.numbered(event.session)
-        said = running is not None and (running.initiated or running.protocol.usual)
-        session.protocol = running.protocol.name if running is not None and said else None
-        notes.append(session.begun(channel))
+        if running is not None and (running.initiated or running.protocol.usual):
+            session.protocol = running.protocol.name
+            notes.append(session.begun(channel))
 
     def _on_payload(
         self,
@@ -198,11 +215,17 @@ class SessionLog:
         session.protocol = effect.protocol
         if not session.noted:  # its stream never was there
             notes.append(session.begun(channel))
-        details = session.details()._replace(
-            outcome=effect.outcome.value,
-            items_in=effect.got,
-            items_out=effect.have,
-            reason=short(effect.result),
-        )
-        ended = session.note(channel, LogKind.SESSION_ENDED, session.size)
-        notes.append(ended._replace(details=details))
+        notes.append(_ended(channel, session, LogKind.SESSION_ENDED, effect))
+
+
+def _ended(
+    channel: ChannelId, session: _Session, kind: LogKind, effect: values.SessionEnded
+) -> Note:
+    """Return the note of an end."""
+    details = session.details()._replace(
+        outcome=effect.outcome.value,
+        items_in=effect.got,
+        items_out=effect.have,
+        reason=short(effect.result),
+    )
+    return session.note(channel, kind, session.size)._replace(details=details)

@@ -45,6 +45,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         plane=session.key.plane,
         mode=session.key.mode,
         whole=session.proved_whole,
+        logs=session.logs,
     )
 
 

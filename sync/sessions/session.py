@@ -149,6 +149,8 @@ class Session:
     """Bytes of a plain list of what we held."""
 
     need: int = 0
+    logs: int = 0
+    """Author logs that `need` is of, by the peer's word; 0 where none are told."""
     have: int = 0
     got: int = 0
     payloads: int = 0
@@ -159,6 +161,8 @@ class Session:
 
     ended_at: Nanos | None = None
     result: str = ""
+    unsent: bool = False
+    """Whether our last answer was drawn and, as the session was put off, not sent."""
 
     @property
     def peer(self) -> PeerId:
@@ -201,7 +205,11 @@ class Session:
     @property
     def rounds(self) -> Sequence[Round]:
         """The first payloads, as they are shown."""
-        return self.cards if self.exchange is None else self.exchange.cards
+        rounds = self.cards if self.exchange is None else self.exchange.cards
+        if not self.unsent:
+            return rounds
+        last = next((at for at in range(len(rounds), 0, -1) if not rounds[at - 1].sent), 0)
+        return rounds[:last]
 
     @property
     def whole(self) -> bool:

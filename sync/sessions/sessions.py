@@ -52,6 +52,7 @@ from sync.sessions.values import (
     Continue,
     Effect,
     EntriesLoaded,
+    EntryRefused,
     Here,
     Input,
     Leave,
@@ -154,8 +155,8 @@ class Sessions:
                 return self._on_stored(event, now)
             case Leave(peer):
                 return self._on_leave(peer, now)
-            case Brought():
-                return self._on_brought(event, now)
+            case Brought() | EntryRefused():
+                return self._on_entry(event, now)
             case SessionClosed(number, reason):
                 return self._on_closed(number, reason, now)
             case Transferred(peer, payload):
@@ -364,8 +365,7 @@ class Sessions:
                 return [CloseSession(number)]
             steps = session.exchange.payload(payload, now)
         except RemoteError as error:
-            refused = Refused(session.peer, str(error))
-            return [refused, *self._end(session, f"refused: {error}", now)]
+            return self._refuse(session, str(error), now)
         session.count(len(payload), sent=False)
         return self._carry_out(session, steps, now)
 
@@ -383,19 +383,23 @@ class Sessions:
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
         return self._carry_out(session, steps, now)
 
-    def _on_brought(self, brought: Brought, now: Nanos) -> list[Effect]:
-        """An entry of the session's own stream is here, or was before: the check counts it."""
-        session = self._table.numbered(brought.session)
-        if session is not None:
-            session.got += 1
-            session.need = max(session.need, session.got)  # a peer need not say how much it owes
-            session.moved_at = now
-            if session.live:
-                return []
-            session.brought.add(brought.sync_id, aside=brought.aside)
-            if len(session.brought) % LOOKED_AFTER == 0:
-                return self._make_room(now)
-        return []
+    def _on_entry(self, entry: Brought | EntryRefused, now: Nanos) -> list[Effect]:
+        """An entry of the session's own stream is here, or was before: the check counts it.
+
+        Who brings what no honest peer keeps ends its session; what came before stays.
+        """
+        session = self._table.numbered(entry.session)
+        if session is None:
+            return []
+        if isinstance(entry, EntryRefused):
+            return self._refuse(session, entry.reason, now)
+        session.got += 1
+        session.need = max(session.need, session.got)  # a peer need not say how much it owes
+        session.moved_at = now
+        if session.live:
+            return []
+        session.brought.add(entry.sync_id, aside=entry.aside)
+        return self._make_room(now) if len(session.brought) % LOOKED_AFTER == 0 else []
 
     def _on_stored(self, stored: Stored, now: Nanos) -> list[Effect]:
         """Tell those who pass on what is new, or are about to."""
@@ -433,6 +437,7 @@ class Sessions:
             and _differs(steps)
             and not self._fetching.shares.admits(session, now)
         ):
+            session.unsent = True
             return self._end(session, BUSY, now, benign=True)
         session.moved_at = now
         effects: list[Effect] = []
@@ -450,10 +455,11 @@ class Sessions:
                     effects += self._fetching.differ(session, need, have, now)
                 case Speaks(name):
                     session.protocol = self._protocols.named(name) or session.protocol
-                case Owes(need, have, _, keys):
+                case Owes(need, have, logs, keys):
                     if not self._serves(session, have, now):
                         return [*effects, *self._end(session, TOO_OFTEN, now)]
                     session.need += need
+                    session.logs += logs
                     session.have += have
                     authors = frozenset([PeerId(key.hex()) for key in keys])
                     effects += self._fetching.want_logs(session, authors)
@@ -502,8 +508,7 @@ class Sessions:
         try:
             return self._checking.begin(session, now)
         except RemoteError as error:
-            refused = Refused(session.peer, str(error))
-            return [refused, *self._end(session, f"refused: {error}", now)]
+            return self._refuse(session, str(error), now)
 
     def _go_live(self, session: Session, now: Nanos) -> list[Effect]:
         """Let stream and exchange go on in a session of their own, if there is a place for it."""
@@ -516,7 +521,12 @@ class Sessions:
         live.stream, live.exchange, live.moved_at = session.stream, session.exchange, now
         live.stays, session.stays, live.needed = True, False, session.needed
         session.cards, session.stream, session.exchange = tuple(session.rounds), None, None
-        return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane)]
+        return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane, live.why)]
+
+    def _refuse(self, session: Session, reason: str, now: Nanos) -> list[Effect]:
+        """End a session whose peer said what it must not, with the reason shown."""
+        refused = Refused(session.peer, reason)
+        return [refused, *self._end(session, f"refused: {reason}", now)]
 
     # --- Ending --------------------------------------------------------------------------------
 

@@ -220,6 +220,14 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryRefused:
+    """An entry that a session brought on its own stream is not what it claims to be."""
+
+    session: SessionId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSession:
     """Open a stream to `peer` with a protocol's id; answer with `SessionOpened`, `SessionClosed`.
 
@@ -326,6 +334,7 @@ class LiveBegan:
     peer: PeerId
     protocol: str
     plane: Plane = Plane.LOG
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +360,8 @@ class SessionEnded:
     mode: Mode = Mode.CATCHING_UP
     whole: bool = False
     """Whether everything was compared that we take from others."""
+    logs: int = 0
+    """Author logs that `need` is of, by the peer's word; 0 where none are told."""
 
     @property
     def converged(self) -> bool:
@@ -435,6 +446,7 @@ Input: TypeAlias = (
     | Stored
     | Leave
     | Brought
+    | EntryRefused
     | PeerJoined
     | PeerGone
     | Tick

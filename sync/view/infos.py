@@ -180,6 +180,8 @@ class SessionInfo:
     bytes_out: int = 0
     rounds: tuple[RoundInfo, ...] = ()
     """The first of these payloads."""
+    logs: int = 0
+    """Author logs that `need` is of, by the peer's word; 0 where none are told."""
 
     def trip(self, at: int) -> int:
         """Return the number of the round trip that payload `at` is of, from 1.

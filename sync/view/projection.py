@@ -41,6 +41,7 @@ from sync.view.view import (
     Level,
     Line,
     LineChanged,
+    LiveShown,
     LogsInfo,
     MessageShown,
     MissingShown,
@@ -150,6 +151,19 @@ def event_of(
             return DiscardedShown(channel, message_ids)
         case values.TypingChanged(peer, nick, typing):
             return TypingShown(channel, peer, nick, typing)
+        case values.LiveBegan(_, peer, protocol):
+            return LiveShown(channel, peer, protocol, begun=True, why=effect.why)
+        case values.SessionEnded(mode=values.Mode.LIVE):
+            return LiveShown(
+                channel=channel,
+                peer=effect.peer,
+                protocol=effect.protocol,
+                begun=False,
+                why=effect.why,
+                result=effect.result,
+                got=effect.got,
+                have=effect.have,
+            )
         case values.SessionEnded():
             return SyncShown(
                 channel=channel,
@@ -161,6 +175,7 @@ def event_of(
                 have=effect.have,
                 need=effect.need,
                 got=effect.got,
+                logs=effect.logs,
             )
         case values.Warned(text):
             return Notice(text, Level.ERROR)
@@ -214,6 +229,7 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         began_at=session.began_at,
         ended_at=session.ended_at,
         need=session.need,
+        logs=session.logs,
         got=session.got,
         have=session.have,
         naive=session.naive + ROW_BYTES * max(0, session.need - session.have),

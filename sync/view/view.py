@@ -279,6 +279,30 @@ class SyncShown:
     bytes_in: int = 0
     bytes_out: int = 0
     elapsed_ns: Nanos = 0
+    logs: int = 0
+    """Author logs that `need` was of, by the peer's word; 0 where none were told."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveShown:
+    """A session stays, to pass on what is new, or one that stayed has ended.
+
+    Attributes:
+        begun: whether it stays from now on; else it is over.
+        why: why it was begun.
+        result: how it ended.
+        got: messages that it brought, known ones too.
+        have: messages that were passed on to the peer.
+    """
+
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    begun: bool
+    why: str
+    result: str = ""
+    got: int = 0
+    have: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +352,7 @@ Event: TypeAlias = (
     | TrustShown
     | TypingShown
     | SyncShown
+    | LiveShown
     | ChannelShown
     | ChannelLeft
     | Notice

@@ -205,7 +205,7 @@ UP = Place(KEY, 1, 2)
     ("message", "words"),
     [
         (p2panda.SyncRequest(4, 1, ("chat_" + "a" * 32,)), "asks for session 4 by sets"),
-        (p2panda.SyncDone(4, live=True), "all is sent, live from now on"),
+        (p2panda.SyncDone(4, live=True), "all is sent, ready to go live"),
         (p2panda.SyncDone(4, live=False), "all is sent"),
         (p2panda.Have(4, (Place(KEY, 0, 1),)), "heights of 1 log, 1 entry"),
         (p2panda.EmptySet(4, can_respond=True), "has nothing at all: send everything"),

@@ -164,9 +164,9 @@ def test_a_live_session_says_since_when_and_what_it_passed_on() -> None:
 
 def test_what_a_peer_says_that_we_lack_is_its_claim_until_the_end() -> None:
     claimed = session(12, "carol", state="reconciling", need=12_000, got=4_310)
-    claimed = replace(claimed, protocol="sets")
+    claimed = replace(claimed, protocol="sets", logs=3)
     over = replace(session(12, "carol", result="reconciled", need=3, got=3), protocol="sets")
 
-    told = "need 12,000, got 4,310, gives 0 (the need is the peer's claim)"
+    told = "need 12,000 of 3 logs, got 4,310, gives 0 (the need is the peer's claim)"
     assert card(claimed)[-1][1] == told
     assert card(over)[-1][1] == "need 3, got 3, gave 0"

@@ -12,6 +12,7 @@ from chat_tui.wording import json_events
 from sync.entries.identity import short_fingerprint
 from sync.machine import MessageId
 from sync.sds.message import Delivery
+from sync.sessions.values import RELAY
 from sync.view.view import (
     AheadShown,
     ClockInfo,
@@ -20,11 +21,13 @@ from sync.view.view import (
     ClockVoter,
     Event,
     Line,
+    LiveShown,
     MessageShown,
     PeerShown,
     PeerState,
     PreviewShown,
     ReplacedShown,
+    SyncShown,
     Trust,
     TrustShown,
     TypingShown,
@@ -66,6 +69,39 @@ def test_who_begins_or_ceases_to_type_is_named() -> None:
         "nick": "bob",
         "typing": True,
     }
+
+
+def test_a_session_that_stays_is_told_when_it_begins_and_when_it_ends() -> None:
+    begun = LiveShown(LOBBY, peer("bob"), "logheight", begun=True, why=RELAY)
+    ended = replace(begun, begun=False, result="not needed any more", got=3, have=4)
+    same = {"event": "live", "channel": "#lobby", "peer": peer("bob"), "protocol": "logheight"}
+
+    assert json_events.to_json(begun, lambda _: "#lobby") == {
+        **same,
+        "state": "begun",
+        "why": RELAY,
+    }
+    assert json_events.to_json(ended, lambda _: "#lobby") == {
+        **same,
+        "state": "ended",
+        "why": RELAY,
+        "result": "not needed any more",
+        "got": 3,
+        "have": 4,
+    }
+
+
+def test_the_end_of_a_comparison_tells_its_totals_and_of_how_many_logs() -> None:
+    over = SyncShown(
+        LOBBY, peer("bob"), "sets", "test", "reconciled", 9, 1, 30, 30, 5, 6, 2_500_000, 3
+    )
+
+    told = json_events.to_json(over, lambda _: "#lobby")
+
+    assert told is not None
+    assert (told["event"], told["channel"], told["protocol"]) == ("sync", "#lobby", "sets")
+    assert (told["need"], told["logs"], told["got"], told["have"]) == (30, 3, 30, 1)
+    assert (told["bytes_in"], told["bytes_out"], told["milliseconds"]) == (5, 6, 2.5)
 
 
 def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:

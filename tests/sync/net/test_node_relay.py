@@ -8,7 +8,7 @@ from sync.manager.registry import WITH_P2PANDA
 from sync.net.links.session_streams import ANSWERED_MAX
 from sync.sessions.table import LIVE_MAX
 from sync.sessions.values import RELAY
-from sync.view.view import SyncShown
+from sync.view.view import LiveShown, SyncShown
 from tests.support.sync.nodes import TEA, Host, host, meet, until, write_all
 
 pytestmark = pytest.mark.net
@@ -45,6 +45,9 @@ async def test_a_line_goes_through_who_is_between_and_leaves_places_to_others(
         assert not bob.node.streams._answered.holders
         begun = [one for one in carol.shown(SyncShown) if one.why == RELAY]
         assert {one.result for one in begun} & {"reconciled", "equal"}
+        [stays] = carol.shown(LiveShown)
+        assert (stays.begun, stays.why) == (True, RELAY)
+        assert len(bob.shown(LiveShown)) == 2
 
 
 async def test_when_the_one_between_is_gone_and_back_lines_go_through_again(

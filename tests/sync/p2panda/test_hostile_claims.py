@@ -13,6 +13,7 @@ from sync.p2panda.messages import (
     HEIGHT_MAX,
     LOGS_MAX,
     Done,
+    Entry,
     Fingerprint,
     Have,
     LowerBound,
@@ -32,13 +33,13 @@ from tests.support.sync.intruder import (
     LINES,
     NUMBER,
     Scene,
-    assert_bob_goes_on,
     assert_over,
     assert_untouched,
     carol_at,
     exchanging,
     reading,
     reconciling,
+    staying,
 )
 
 
@@ -133,16 +134,30 @@ def test_a_crafted_sum_makes_nothing_equal() -> None:
     assert all(one.delivery is not Delivery.ACKNOWLEDGED for one in scene.alice.disk.rows.values())
 
 
-def test_an_entry_with_a_false_signature_is_refused_and_not_kept() -> None:
+def forged() -> Entry:
+    """Return an entry with a false signature."""
+    true = LINES[2].entry
+    return entry_message(SESSION, replace(true, signature=bytes(len(true.signature))))
+
+
+def test_an_entry_with_a_false_signature_ends_the_session_and_is_not_kept() -> None:
     scene = Scene()
     exchanging(scene)
     scene.hear(Have(SESSION, (carol_at(3),)))
     before = len(scene.alice.disk.rows)
-    true = LINES[2].entry
-    forged = replace(true, signature=bytes(len(true.signature)))
 
-    scene.hear(entry_message(SESSION, forged))
+    scene.hear(forged())
 
-    assert scene.refused == ["the signature is not its author's"]
     assert len(scene.alice.disk.rows) == before
-    assert_bob_goes_on(scene)
+    assert_over(scene, "the signature is not its author's")
+
+
+def test_so_it_does_in_live_mode() -> None:
+    scene = Scene()
+    staying(scene)
+    before = len(scene.alice.disk.rows)
+
+    scene.hear(forged()._replace(session=0))
+
+    assert len(scene.alice.disk.rows) == before
+    assert_over(scene, "the signature is not its author's")

@@ -133,6 +133,23 @@ def test_who_has_nothing_gets_everything_in_order_each_once(protocol: str) -> No
     assert not any(isinstance(one, values.Missing) for one in both.carried)
 
 
+def test_a_batch_is_one_row_of_the_card() -> None:
+    both = different()
+
+    begin(both, both.one, "sets")
+    both.run()
+
+    [session] = both.one.group.sessions.shown
+    rows = [(one.sent, one.words) for one in session.rounds]
+    assert rows[:2] == [(True, "asks for session 0 by sets"), (True, "batch: 2 fingerprints")]
+    assert {words.partition(":")[0] for _, words in rows[2:-2]} == {"batch"}
+    assert sorted(rows[-2:]) == [
+        (False, "all is sent, ready to go live"),
+        (True, "all is sent"),
+    ]
+    assert sum(one.size for one in session.rounds if one.sent) <= session.bytes_out
+
+
 def test_who_answers_takes_the_mode_that_is_asked_for() -> None:
     both = different()
 

@@ -6,7 +6,9 @@ import pytest
 
 from sync.machine import MINUTE, SECOND
 from sync.manager.registry import WITH_P2PANDA
-from tests.support.storage.archives import assert_equal
+from sync.sessions.session import Session
+from sync.sim.world import Terms, World
+from tests.support.storage.archives import archive, assert_equal
 from tests.support.sync import joiners
 from tests.support.sync.joiners import (
     HISTORY,
@@ -76,3 +78,25 @@ def test_a_joiner_that_crashes_goes_on_from_its_disk(seed: int) -> None:
     assert brought <= HISTORY + 40 - held + 64, f"seed={seed}"
     check_calm(seat, history)
     assert_equal(world)
+
+
+def test_the_card_of_a_session_that_was_put_off_shows_nothing_as_sent_that_was_not() -> None:
+    shown = [one for seed in range(4) for one in sessions_of_a_joiner(seed)]
+
+    assert any(one.unsent for one in shown), "else nothing is shown"
+    for one in shown:
+        assert sum(row.size for row in one.rounds if row.sent) <= one.bytes_out, one.result
+
+
+def sessions_of_a_joiner(seed: int) -> list[Session]:
+    """Return the sessions of somebody who comes to four who have a history."""
+    world = World(5, seed, terms=Terms(protocols=WITH_P2PANDA))
+    world.crash(4)
+    for number in range(4):
+        world.preload(number, archive("carol", 600))
+    world.run(20 * SECOND)
+    world.restart(4)
+    world.run(MINUTE)
+    joiner = world.nodes[4].runner
+    assert joiner is not None
+    return list(joiner.groups[world.channel].sessions.shown)

@@ -9,6 +9,7 @@ from sync.machine import MILLISECOND, MINUTE, SECOND, PeerId
 from sync.manager.registry import WITH_P2PANDA
 from sync.p2panda import session
 from sync.runner.log_rows import SHARED_FROM, LogKind, LogRow, Role, Route
+from sync.sessions.values import RELAY
 from sync.sim.network import PERFECT, Link
 from sync.sim.recording import Recording
 from sync.sim.shapes import line, unlinked
@@ -61,7 +62,9 @@ def test_both_ends_name_the_protocol_and_each_entry_has_its_route(
         assert {(row.protocol, row.outcome) for row in ends} == {(protocol, "converged")}
         assert len({row.size for row in ends}) == 1, "both count the same bytes"
         about = [row for row in rows if row.session == number]
-        assert {row.protocol for row in about} <= {protocol, None}
+        assert {row.protocol for row in about} == {protocol}, "who was asked knows it, too"
+        started = [row for row in about if row.kind is LogKind.SESSION_STARTED]
+        assert {row.role for row in started} == {Role.BEGAN, Role.ANSWERED}
     brought = [row for row in rows if row.kind is LogKind.RECEIVED]
     assert {row.route for row in brought} == {Route.ENTRY}
     assert all(row.peer not in {None, row.node} and row.size for row in brought)
@@ -77,6 +80,16 @@ def test_what_a_live_session_passes_on_has_its_own_route() -> None:
         world.write_text(node.number, "first")
     world.run(MINUTE)
     recording.write_exports()
+    began = [row for row in rows if row.kind is LogKind.LIVE_STARTED]
+    ends: dict[int, list[LogRow]] = defaultdict(list)
+    for row in began:
+        ends[row.session or 0].append(row)
+    assert len(ends) == 2
+    for number, both in ends.items():
+        assert number >= SHARED_FROM
+        assert {row.role for row in both} == {Role.BEGAN, Role.ANSWERED}
+        assert {row.protocol for row in both} == {"logheight"}
+        assert RELAY in {row.reason for row in both}
     rows.clear()
 
     world.write_text(0, "again")
@@ -91,3 +104,19 @@ def test_what_a_live_session_passes_on_has_its_own_route() -> None:
     assert moved(world, 1)[peers[2]] == (1, 0), "passed on"
     assert moved(world, 2)[peers[1]] == (0, 1), "brought"
     assert LogKind.SESSION_ROUND not in {row.kind for row in rows}, "its bytes are its own row's"
+    rows.clear()
+
+    world.crash(1)
+    world.run(10 * SECOND)
+    recording.write_exports()
+
+    over = {row.node: row for row in rows if row.kind is LogKind.LIVE_ENDED}
+    assert set(over) == {peers[0], peers[2]}
+    far_end = over[peers[2]]
+    assert (far_end.peer, far_end.protocol, far_end.session) == (
+        peers[1],
+        "logheight",
+        next(row.session for row in began if row.node == peers[2]),
+    )
+    assert (far_end.items_in, far_end.items_out) == (1, 0)
+    assert far_end.reason == "interrupted: the peer is gone"
