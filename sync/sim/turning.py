@@ -188,7 +188,12 @@ class Turning:
             took += node.disk.slowness
         self.time.plan(self.time.now + took, self._committed, node, batch)
         if node.doomed and batch.records:
-            self.time.call(self.time.now + took // 2, partial(self.crash, node.number))
+            self.time.call(self.time.now + took // 2, partial(self._crash_doomed, node))
+
+    def _crash_doomed(self, node: Node) -> None:
+        """Stop a node in its commit, unless it was told to go on meanwhile."""
+        if node.doomed:
+            self.crash(node.number)
 
     def _enough(self, node: Node) -> Callable[[], bool]:
         """Return what ends a turn early, where handling takes time."""

@@ -321,3 +321,19 @@ def test_what_is_written_is_the_text_that_was_given() -> None:
     [row] = world.nodes[1].disk.rows.values()
     assert row.message.entry.header.kind == Kind.TEXT
     assert row.message.entry.body == encode_text(Text("node1", "hello"))
+
+
+def test_who_is_told_to_go_on_while_its_last_commit_runs_stays_up() -> None:
+    world = World(2, 1)
+    world.run(10 * SECOND)
+    world.crash_in_commit(0)
+    world.write_text(0, "in the midst of it")
+    world.run(1)
+    assert world.nodes[0].committing is not None
+
+    world.restart(0)
+    world.run(10 * SECOND)
+
+    assert world.nodes[0].runner is not None
+    assert world.converged()
+    assert len(world.logs()[1]) == 1
