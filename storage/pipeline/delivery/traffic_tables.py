@@ -18,7 +18,10 @@ TRAFFIC: Final = "traffic"
 """The table that the others are made of."""
 
 SHOWN: Final = 10
-"""Rows of each table among the figures."""
+"""Rows of each table among the figures, but for purposes, which are added up from them."""
+
+PURPOSES_SHOWN: Final = 256
+"""More than there are kinds with bytes, protocols and routes."""
 
 
 def write_traffic(work: Work, seldom: "DataFrame", members: "DataFrame") -> Figures:
@@ -50,4 +53,5 @@ def write_traffic(work: Work, seldom: "DataFrame", members: "DataFrame") -> Figu
 
 
 def _first(work: Work, name: str) -> list[Row]:
-    return first_rows(work.run.directory, name, SHOWN)
+    shown = PURPOSES_SHOWN if name == "purposes" else SHOWN
+    return first_rows(work.run.directory, name, shown)

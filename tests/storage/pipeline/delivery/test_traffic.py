@@ -1,13 +1,16 @@
 """Traffic by purpose, repairs by peer, the slowest ways and healed partitions, of known logs."""
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from storage.pipeline.delivery.traffic import Partition, partitions_of
+from storage.pipeline.delivery.traffic_tables import SHOWN
 from storage.pipeline.report.traffic_section import brought_by_sessions, traffic_rows
 from sync.machine import MILLISECOND, SECOND
+from sync.runner.log_rows import Route
 from tests.support.storage.deliveries import ANN, BOB, CAT, around, named, rows_of, run_job
 
 if TYPE_CHECKING:
@@ -58,6 +61,12 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
         (30_000, CAT, "session round", {"peer": BOB, "protocol": "waku", "session": 1}),
         (30_000, BOB, "session round", {"peer": CAT, "protocol": "waku", "session": 1}),
         (30_010, CAT, "received", {"peer": BOB, "route": "transfer"}),
+        (30_020, CAT, "session round", {"peer": BOB, "protocol": "logheight", "session": 2}),
+        (30_020, BOB, "session round", {"peer": CAT, "protocol": "logheight", "session": 2}),
+        *(
+            (31_000 + 10 * at, CAT, kind, {"peer": BOB, "route": route.value})
+            for at, (kind, route) in enumerate(product(("received", "duplicate"), Route))
+        ),
     ]
     for seq, (ms, node, kind, more) in enumerate(told, 100):
         [row] = rows_of(PLACE, [(ms, node, kind, None)], **more)
@@ -78,8 +87,10 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
     said = dict(traffic_rows(ran.figures))
     assert said["partition 1"] == ("7 s, 1 message meanwhile; healed 2.5 s after, 1 came late")
     assert said["repairs, most by"] == "bbbbbbbb for cccccccc (1)"
-    assert said["sessions by protocol"] == "waku 400 bytes"
-    assert "400 bytes of messages that sessions brought" in said["bytes by purpose"]
+    purposes = ran.table("purposes")
+    assert len(purposes) > SHOWN, "else nothing is cut off"
+    assert said["sessions by protocol"] == "logheight 400 bytes, waku 400 bytes"
+    assert "3.6 kB of messages that sessions brought" in said["bytes by purpose"]
     assert "800 bytes of messages, as sent" in said["bytes by purpose"]
 
 
