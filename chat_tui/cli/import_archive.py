@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,8 @@ from sync.net import clock
 SEED_SIZE: Final = 32
 CHANNELS_TOLD: Final = 10
 """Channels we are not in that are named; an archive may hold thousands."""
+
+ID_SHOWN: Final = 8
 
 Say = Callable[[str], None]
 
@@ -56,29 +58,34 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
             f"The chat with this profile is open: close it, then import again. ({error})"
         ) from error
     try:
-        imported = asyncio.run(_taken(profile, archive, setup.channel, tell))
+        imported, joined = asyncio.run(_taken(profile, archive, setup.channel, tell))
     finally:
         profile.close()
-    for line in summary(imported, archive):
+    for line in summary(imported, archive, joined):
         say(line)
     return 1 if imported.refused else 0
 
 
-async def _taken(profile: Profile, archive: Archive, channel: str | None, tell: Say) -> Imported:
+async def _taken(
+    profile: Profile, archive: Archive, channel: str | None, tell: Say
+) -> tuple[Imported, frozenset[str]]:
+    """Import; returns what came of it, and the names of all joined channels."""
     identity = Identity.from_seed(profile.keys.signing_seed, profile.keys.noise_seed)
     author = Author(identity.peer_id, identity.sign, verify, clock.draw_log)
     rng = random.Random(clock.draw(SEED_SIZE))  # noqa: S311  # for machines that nobody hears
     database = await Database.open(profile.database)
     try:
-        memberships = _chosen(await Members(database).channels(), channel)
+        joined = await Members(database).channels()
+        memberships = _chosen(joined, channel)
         if channel is not None:
             archive = archive.only([one.channel for one in memberships])
         journal = SqliteJournal(database, identity.peer_id)
         importer = Importer(author, journal, rng, clock.Clock().now())
         total = sum(archive.count(one) for one in archive.files)
-        return await importer.import_rows(
+        imported = await importer.import_rows(
             archive, memberships, lambda done: tell(f"{done.total} of {total}")
         )
+        return imported, frozenset([one.name for one in joined])
     finally:
         await database.close()
 
@@ -93,16 +100,26 @@ def _chosen(memberships: list[Membership], name: str | None) -> list[Membership]
     return chosen
 
 
-def summary(imported: Imported, archive: Archive) -> list[str]:
-    """Return what came of an import, as lines."""
+def summary(
+    imported: Imported, archive: Archive, joined: Collection[str] = frozenset()
+) -> list[str]:
+    """Return what came of an import, as lines; `joined` has the names of our channels."""
     refused = imported.refused.total()
     lines = [f"{imported.new} new, {imported.known} already here, {refused} refused."]
     lines += [f"Refused: {count}: {reason}." for reason, count in imported.refused.most_common()]
     for channel, count in imported.elsewhere.most_common(CHANNELS_TOLD):
-        name = clean_text(archive.names.get(channel, "")) or clean_text(channel)
-        lines.append(
-            f"Left out: {count} of #{name}. To have them, join that channel, then import again."
-        )
+        known = archive.names.get(channel, "")
+        name = clean_text(known) or clean_text(channel)
+        if known in joined:
+            lines.append(
+                f"Left out: {count} of another channel called #{name} ({channel[:ID_SHOWN]}) than "
+                "the one that you are in. To have them, join that one by its invite code, then "
+                "import again."
+            )
+        else:
+            lines.append(
+                f"Left out: {count} of #{name}. To have them, join that channel, then import again."
+            )
     others = len(imported.elsewhere) - CHANNELS_TOLD
     if others > 0:
         lines.append(f"Left out: {others} more channels that you are not in.")

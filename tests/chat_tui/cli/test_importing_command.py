@@ -33,6 +33,19 @@ def test_it_says_what_came_and_what_was_left_out(tmp_path: Path) -> None:
     assert "join that channel" in first.output
 
 
+def test_another_channel_of_the_same_name_is_told_as_such(tmp_path: Path) -> None:
+    profile(tmp_path / "data", membership(OTHER, "plans"))
+    rows = [row_of(one) for one in archive("ann", 3, channel=CHANNEL)]
+    source = export_rows(tmp_path / "export", rows, names={CHANNEL: "plans"})
+
+    result = imported(tmp_path / "data", source)
+
+    assert lines(result)[1] == (
+        f"Left out: 3 of another channel called #plans ({CHANNEL[:8]}) than the one that you are "
+        "in. To have them, join that one by its invite code, then import again."
+    )
+
+
 def test_what_was_refused_is_told_and_makes_the_exit_status_1(tmp_path: Path) -> None:
     profile(tmp_path / "data", membership())
     false = row_of(Author("ann").write()) | {"signature": bytes(64)}
