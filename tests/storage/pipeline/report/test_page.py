@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import click
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
 
 from chat_tui.cli.main import cli
 from storage.pipeline.command import cli as jobs
@@ -45,3 +48,22 @@ def test_a_picture_is_called_by_the_first_words_of_its_title() -> None:
     assert slug("False “possibly acknowledged” against theory") == (
         "false_possibly_acknowledged_against_theory"
     )
+
+
+@pytest.mark.slow
+def test_the_run_that_the_page_tells_of_is_that_of_this_program(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, [*SIM.split(), "--export", str(tmp_path / "office")])
+
+    excerpt = re.search(r"^seed 7: .*?(?=^```)", PAGE, re.MULTILINE | re.DOTALL)
+    assert excerpt
+    for line in excerpt[0].splitlines():
+        assert line in result.output
+    [message] = re.findall(r"pipeline why results (\w+)", PAGE)
+    files = (tmp_path / "office" / "history").rglob("*.parquet")
+    ids = {one.hex() for file in files for one in message_ids(file)}
+    assert sum(one.startswith(message) for one in ids) == 1
+
+
+def message_ids(file: Path) -> list[bytes]:
+    column = pq.ParquetFile(file).read(columns=["message_id"]).column("message_id")
+    return [one.as_py() for one in column]
