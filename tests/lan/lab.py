@@ -135,6 +135,11 @@ class Lab:
         for bridge in bridges - {"br0"}:
             ip("-n", self.switch, "link", "del", bridge)
 
+    def isolate(self, *hosts: int) -> None:
+        """Let these hosts hear only hosts that are not among them, as an isolated Wi-Fi does."""
+        ports = [f"link set p{host} type bridge_slave isolated on" for host in hosts]
+        ip("-n", self.switch, batch=ports)
+
     def change_address(self, host: int, last_octet: int) -> None:
         """Give `host` another address in the same network, and take the one it has."""
         ip("-n", self.namespace(host), batch=["addr flush dev lan0", *self._addressing(last_octet)])
