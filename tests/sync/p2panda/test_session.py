@@ -36,8 +36,8 @@ from sync.structures.differences import Role
 from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import EVERYTHING, SyncId
 from sync.waku.session import WAKU_SYNC
-from tests.support.sync.entries import CHANNEL
-from tests.support.sync.groups import NOW, Member
+from tests.support.sync.entries import CHANNEL, Author
+from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.pairs import Pair
 
 OTHER_CHANNEL = ChannelId("d1" * 16)
@@ -510,3 +510,30 @@ def test_it_suits_who_announced_its_logs_and_the_mode_follows_from_how_many_ther
         replace(few, span=SECOND),
     ):
         assert cheaper(other) == ""
+
+
+@BOTH_MODES
+def test_a_writer_that_forks_daily_costs_each_day_no_more_than_what_is_new(protocol: str) -> None:
+    both = pair()
+    mallory = Author("mallory")
+    sent: list[int] = []
+
+    for _ in range(30):
+        twin = mallory.fork()
+        for number in range(5):
+            at = NOW_MS + 10 * len(mallory.entries) + number
+            both.one.hear(mallory.write(f"to one {number}", lamport=at))
+            both.other.hear(twin.write(f"to the other {number}", lamport=at))
+        both.ended.clear()
+        both.carried.clear()
+        begin(both, both.one, protocol)
+        both.run()
+        begin(both, both.one, protocol)
+        both.run()
+        sent.append(sum(one.got for one in both.ended))
+        assert stored(both.one) == stored(both.other)
+        assert both.ended[-1].converged
+
+    assert len(stored(both.one)) == 300
+    assert set(sent[1:]) == {10}, "what one of them lacked, once"
+    assert len(payloads(both)) < 60
