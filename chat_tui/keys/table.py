@@ -47,7 +47,7 @@ class Key:
 PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
-SCENARIOS: Final = 7
+SCENARIOS: Final = 8
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
 
 KEYS: Final = (

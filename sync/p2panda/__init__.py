@@ -15,7 +15,7 @@ sessions are begun by `sync.manager.schedule` and run by `sync.sessions`.
 | 2.2 what to do with a Payload | `set_reconciliation.Reconciliation._on_height` |
 | logs that were never mentioned | `set_reconciliation.Reconciliation._end` |
 | Log Height Mode | `log_heights.compare` |
-| 2 lifetime of a session, SyncDone | `session.Exchange` and its `State` |
+| 2 lifetime of a session, SyncDone | `session.Exchange`, by the table of `states` |
 | Entry, its header and its operation | `entries.entry_message`, `entries.open_entry` |
 | in which order entries are sent | `sending.Sending` |
 | live mode | `session.Exchange.stored`, `session.Exchange.leave`; who asks: `sync.group.relays` |

@@ -200,7 +200,9 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Shares.given": _links,
     "Shares.later": _links,
     "Exchange._cards": p2panda.ROUNDS_MAX,
+    "Exchange._batches": 2,
     "Exchange._told": messages.LOGS_MAX,
+    "_Batch.counted": 16,  # one for each type of message
     "Heads._heights": _stored,
     "Heads.items": _stored,
     "Fetching.linked": _links,

@@ -1,19 +1,17 @@
 """Two hosts with a hundred thousand messages each, a hundredth of them different, meet."""
 
 import asyncio
-import sqlite3
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from storage.sqlite.statuses import STATUS
-from sync.group.values import Status, StoredMessage
+from sync.group.values import StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel
 from sync.sim.world import EPOCH
 from tests.lan.lab import Lab
+from tests.lan.people import log
 from tests.support.chat_tui.preloaded import fill
 from tests.support.processes import Person, PlainProcess, everyone_sees_everyone
 from tests.support.storage.archives import archive
@@ -38,23 +36,6 @@ def history(owner: str) -> tuple[StoredMessage, ...]:
     common = archive("carol", COMMON, BEGAN, SECOND, LOBBY.channel)
     step = COMMON // OWN * SECOND
     return (*common, *archive(owner, OWN, BEGAN, step, LOBBY.channel))
-
-
-def log(person: Person) -> list[tuple[int, bytes]]:
-    """Return the messages delivered on a person's disk, in order; the program has ended."""
-    return list(_rows(person.data_dir / person.name / "chat.db"))
-
-
-def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
-    database = sqlite3.connect(path)
-    try:
-        yield from database.execute(
-            "SELECT lamport, message_id FROM messages WHERE channel = ? AND status = ? "
-            "ORDER BY lamport, message_id",
-            (bytes.fromhex(LOBBY.channel), STATUS[Status.DELIVERED]),
-        )
-    finally:
-        database.close()
 
 
 async def shows_the_others(process: PlainProcess) -> None:
@@ -89,6 +70,6 @@ async def test_two_who_differ_in_a_hundredth_of_a_hundred_thousand_messages_beco
 
     for event in ended:
         print({key: event[key] for key in ("rounds", "bytes_in", "bytes_out", "milliseconds")})
-    left, right = map(log, people)
+    left, right = (log(person, LOBBY.channel) for person in people)
     assert left == right
     assert len(left) == COMMON + 2 * OWN

@@ -96,3 +96,23 @@ def assert_equal(world: World) -> None:
     assert all(other == first for other in others), f"seed={world.seed}"
     assert world.converged(), f"seed={world.seed}"
     world.check()
+
+
+def histories(
+    logs: int, entries: int, ended: Nanos, channel: ChannelId
+) -> list[list[StoredMessage]]:
+    """Return logs of so many entries each, one a second, the last of them written at `ended`."""
+    made = []
+    for number in range(logs):
+        author = Author(f"author {number}", channel)
+        for entry in range(entries):
+            at = ended - (entries - entry) * SECOND
+            author.write(f"line {entry}", created_ns=at, lamport=at // MILLISECOND)
+        made.append(list(author.entries))
+    return made
+
+
+def in_causal_order(logs: Sequence[Sequence[StoredMessage]]) -> list[StoredMessage]:
+    """Return the entries of all logs as everybody shows them."""
+    everything = [one for log in logs for one in log]
+    return sorted(everything, key=lambda one: (one.entry.header.lamport, one.entry.message_id))

@@ -10,10 +10,11 @@ from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.membership import Membership
 from sync.group.values import Status, StoredMessage, StoreMessage
-from sync.machine import HOUR, MILLISECOND, SECOND, ChannelId
+from sync.machine import HOUR, SECOND, ChannelId
 from sync.net.clock import draw_log
 from sync.view.view import SyncShown
-from tests.support.sync.entries import Author, identity
+from tests.support.storage.archives import histories, in_causal_order
+from tests.support.sync.entries import identity
 from tests.support.sync.nodes import Host, channel_of, host, meet, until
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
@@ -22,18 +23,6 @@ NAME = "tea"
 TEA = channel_of(NAME)[0]
 GROWN = 50
 BATCH = 1_000
-
-
-def histories(logs: int, entries: int, ended: int) -> list[list[StoredMessage]]:
-    """Return logs of so many entries each, of which the last was written at `ended`."""
-    made = []
-    for number in range(logs):
-        author = Author(f"author {number}", TEA)
-        for entry in range(entries):
-            at = ended - (entries - entry) * SECOND
-            author.write(f"line {entry}", created_ns=at, lamport=at // MILLISECOND)
-        made.append(list(author.entries))
-    return made
 
 
 async def stock(tmp_path: Path, name: str, messages: Sequence[StoredMessage]) -> None:
@@ -57,8 +46,8 @@ def held(member: Host, channel: ChannelId = TEA) -> int:
 async def test_of_a_thousand_logs_fifty_grew(tmp_path: Path, entries: int) -> None:
     async with host(tmp_path, "clock") as member:
         ended = member.node.clock.now() - 2 * HOUR
-    logs = histories(1_000, entries, ended)
-    everything = sorted((one for log in logs for one in log), key=order)
+    logs = histories(1_000, entries, ended, TEA)
+    everything = in_causal_order(logs)
     grown = {log[-1].entry.message_id for log in logs[:GROWN]}
     await stock(tmp_path, "alice", everything)
     await stock(tmp_path, "bob", [one for one in everything if one.entry.message_id not in grown])
@@ -77,7 +66,7 @@ async def test_of_a_thousand_logs_fifty_grew(tmp_path: Path, entries: int) -> No
 async def test_a_newcomer_stopped_three_times_takes_everything_once(tmp_path: Path) -> None:
     async with host(tmp_path, "clock") as member:
         ended = member.node.clock.now() - 2 * HOUR
-    everything = sorted((one for log in histories(10, 1_000, ended) for one in log), key=order)
+    everything = in_causal_order(histories(10, 1_000, ended, TEA))
     await stock(tmp_path, "alice", everything)
     async with host(tmp_path, "alice", NAME) as alice:
         for share in (2_000, 4_000, 6_000):
@@ -96,10 +85,6 @@ async def test_a_newcomer_stopped_three_times_takes_everything_once(tmp_path: Pa
 
 async def reach(member: Host, count: int) -> None:
     await until(lambda: held(member) >= count, f"{count} have come")
-
-
-def order(stored: StoredMessage) -> tuple[int, str]:
-    return stored.entry.header.lamport, stored.entry.message_id
 
 
 def by_logs(member: Host) -> list[SyncShown]:
