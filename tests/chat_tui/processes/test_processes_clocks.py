@@ -39,6 +39,7 @@ class People:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> "People":
+        off_by(DAY)  # it skips; among programs that start it would leave one behind
         return self
 
     async def __aexit__(self, *error: object) -> None:

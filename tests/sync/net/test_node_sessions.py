@@ -140,7 +140,9 @@ async def test_large_messages_are_transferred_however_many_there_are(tmp_path: P
             await meet(alice, bob)
             await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
 
-            assert [event.result for event in bob.shown(SyncShown)] == ["reconciled"]
+            first, *later = [event.result for event in bob.shown(SyncShown)]
+            assert first == "reconciled", "one session brings all of it"
+            assert set(later) <= {"equal"}
 
 
 async def test_a_crowded_engine_slows_peers_down_and_loses_nothing(
