@@ -36,6 +36,8 @@ ENTRY_SHARE: Final = 0.45
 """Of an entry on the wire, of the transfer of the same message."""
 BYTES_EACH: Final = 480.0
 """On the wire: 48 MB for 100,000."""
+WAITING: Final = 0.0
+"""Entries that came and are not shown in the same step; they may be so for 2 s."""
 RATIO: Final = 1.0
 BLOCK_MS: Final = 50.0
 SESSIONS_MAX: Final = 40
@@ -50,6 +52,9 @@ class Fetched:
     longest: float = 0.0
     bytes: int = 0
     sessions: int = 0
+    waiting: int = 0
+    """Entries that are stored and not yet shown."""
+    most_waiting: int = 0
     blocks: dict[str, float] = field(default_factory=dict)
 
 
@@ -81,6 +86,7 @@ def newcomer_of(entries: int) -> Iterator[Result]:
         yield at_most(
             "replication_newcomer_bytes", one.bytes / entries, "bytes", BYTES_EACH, params
         )
+        yield at_most("replication_newcomer_waiting", one.most_waiting, "entries", WAITING, params)
         ratio = one.seconds / fetched["waku"].seconds
         yield at_most("replication_newcomer_ratio", ratio, "of Waku Sync's", RATIO, params)
         blocks: Params = {**params, **{name: round(1e3 * of, 1) for name, of in one.blocks.items()}}
@@ -144,6 +150,9 @@ def _step(both: Pair, cost: Fetched) -> None:
     for effect in both.carried:
         if isinstance(effect, values.SendPayload):
             cost.bytes += len(effect.payload)
+        cost.waiting += isinstance(effect, values.StoreMessage)
+        cost.waiting -= isinstance(effect, values.Deliver)
+    cost.most_waiting = max(cost.most_waiting, cost.waiting)
     both.carried.clear()
 
 
