@@ -31,6 +31,7 @@ from chat_tui.cli.options import (
 )
 from chat_tui.cli.simulation_options import simulation_options
 from chat_tui.client import gc_policy
+from chat_tui.keys.table import SCENARIOS
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
 @cli.command()
 @click.option(
     "--scenario",
-    type=click.IntRange(1, 7),
+    type=click.IntRange(1, SCENARIOS),
     help="Start with this scenario; as text, play only this one.  [default: 1; as text, all]",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the random choices.")

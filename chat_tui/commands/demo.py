@@ -6,10 +6,8 @@ from typing import Final
 
 from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.keys.table import with_keys
+from chat_tui.keys.table import SCENARIOS, with_keys
 from sync.errors import LocalError
-
-SCENARIOS_MAX: Final = 7
 
 REAL: Final = (
     "This network is real. In the demo ({demo}), {demo_write} and then /net loss=20 delay=40 "
@@ -22,10 +20,8 @@ async def demo(chat: Chat, rest: str, _at: At) -> Result:
     """Play a scenario of the demo; in line mode, tell it to its end, beside the chat."""
     number = 1
     if rest:
-        if not rest.isdecimal() or not 1 <= int(rest) <= SCENARIOS_MAX:
-            raise LocalError(
-                f"There is no scenario {rest}: write /demo 1 to /demo {SCENARIOS_MAX}."
-            )
+        if not rest.isdecimal() or not 1 <= int(rest) <= SCENARIOS:
+            raise LocalError(f"There is no scenario {rest}: write /demo 1 to /demo {SCENARIOS}.")
         number = int(rest)
     if chat.settings.on_screen:
         return Result(action=f"demo({number})")

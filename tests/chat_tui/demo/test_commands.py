@@ -13,7 +13,7 @@ from chat_tui.demo import acts
 from chat_tui.demo.headless import LeftError, told
 from chat_tui.demo.recording import SAME, Recording, load, save
 from chat_tui.demo.run import Intervention, Moment
-from chat_tui.demo.scenarios import scenario
+from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from sync.errors import LocalError
 from sync.machine import SECOND
@@ -72,11 +72,11 @@ async def test_in_line_mode_the_command_tells_the_same_to_its_end(tmp_path: Path
         commands, at = Commands(alice), At(alice.first_channel)
         third = await commands.run("/demo 3", at)
         first = await commands.run("/demo", at)
-        none = await commands.run("/demo 8", at)
+        none = await commands.run("/demo 9", at)
 
     assert f"{third.text}\n\n" == run("demo", "--scenario", "3", "--plain").output
     assert first.text.startswith('Scenario 1, "')
-    assert none.text == "There is no scenario 8: write /demo 1 to /demo 7."
+    assert none.text == "There is no scenario 9: write /demo 1 to /demo 8."
 
 
 def test_whoever_leaves_ends_what_is_told() -> None:
@@ -92,15 +92,21 @@ def test_whoever_leaves_ends_what_is_told() -> None:
     assert len(asked) == 3
 
 
+def test_the_last_scenario_can_be_asked_for_like_the_first() -> None:
+    last = len(SCENARIOS)
+
+    assert f"Scenario {last}," in run("demo", "--scenario", str(last), "--plain").output
+
+
 def test_without_a_terminal_it_is_lines() -> None:
     assert "Scenario 2," in run("demo", "--scenario", "2").output
 
 
 def test_a_scenario_that_does_not_exist_is_refused() -> None:
-    result = run("demo", "--scenario", "8")
+    result = run("demo", "--scenario", "9")
 
     assert result.exit_code == 2
-    assert "1<=x<=7" in result.output
+    assert "1<=x<=8" in result.output
 
 
 def test_what_was_recorded_is_replayed_to_the_byte(tmp_path: Path) -> None:
