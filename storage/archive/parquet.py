@@ -173,7 +173,7 @@ def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool
         entry.body,
         None if header.backlink is None else bytes.fromhex(header.backlink),
         None if header.skiplink is None else bytes.fromhex(header.skiplink),
-        None,  # no entry of today is governed
+        list(header.governance) or None,
     )
 
 

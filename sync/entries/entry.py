@@ -5,7 +5,7 @@ a receiver orders by is signed. An entry's bytes are kept and relayed as they ca
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -28,6 +28,9 @@ TEXT_MAX: Final = 15_000
 
 PARENTS_MAX: Final = 16
 """As many as an SDS message has in its causal history."""
+
+GOVERNANCE_MAX: Final = 16
+"""Heads of governance that an entry names."""
 
 HASH_SIZE: Final = 32
 SIGNATURE_SIZE: Final = 64
@@ -68,6 +71,9 @@ class Header:
     kind: int
     body_size: int
     body_hash: bytes
+    governance: tuple[bytes, ...] = ()
+    """Ids of the ops that name the cut which the author saw, sorted; none in ungoverned channels.
+    What they are is `sync.calimero.governance`'s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,7 @@ def encode_header(header: Header) -> bytes:
             )
             for parent in header.parents
         ],
+        governance=header.governance,
         kind=header.kind,  # type: ignore[arg-type]  # unknown kinds are legal
         body_size=header.body_size,
         body_hash=header.body_hash,
@@ -251,8 +258,8 @@ def decode_text(body: bytes) -> Text:
 def _header_from_wire(parsed: entry_pb2.Header) -> Header:
     if parsed.version != VERSION:
         raise DecodeError(f"entry of version {parsed.version}; we know version {VERSION}")
-    if len(parsed.parents) > PARENTS_MAX or parsed.governance:
-        raise DecodeError(f"{len(parsed.parents)} parents, {len(parsed.governance)} heads")
+    if len(parsed.parents) > PARENTS_MAX:
+        raise DecodeError(f"{len(parsed.parents)} parents, {PARENTS_MAX} allowed")
     if parsed.seq == 0 or len(parsed.channel_id) != CHANNEL_SIZE:
         raise DecodeError("an entry needs a sequence number from 1 on and a channel")
     return Header(
@@ -277,7 +284,17 @@ def _header_from_wire(parsed: entry_pb2.Header) -> Header:
         kind=parsed.kind,
         body_size=parsed.body_size,
         body_hash=_sized(parsed.body_hash),
+        governance=_heads(parsed.governance) if parsed.governance else (),
     )
+
+
+def _heads(heads: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Check the heads of governance: ids, sorted, each once, and not too many."""
+    if len(heads) > GOVERNANCE_MAX:
+        raise DecodeError(f"{len(heads)} heads of governance, {GOVERNANCE_MAX} allowed")
+    if sorted({_sized(head) for head in heads}) != list(heads):
+        raise DecodeError("heads of governance are unsorted or twice there")
+    return tuple(heads)
 
 
 def _link(value: bytes, *, present: bool) -> MessageId | None:

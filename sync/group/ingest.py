@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from sync.entries.entry import Entry, Parent, open_content
+from sync.entries.entry import Entry, Header, Parent, open_content
 from sync.errors import RemoteError
 from sync.group.logs import place_of
 from sync.group.records import Outline, StoredMessage
@@ -40,11 +40,21 @@ class Gate:
     content_topic: str
     verify: Verify
     limits: Limits
+    governed: bool = False
+    """Whether entries name the cut of governance that their author saw: all do, or none."""
 
     @classmethod
-    def of(cls, channel: ChannelId, verify: Verify, limits: Limits = LAN_LIMITS) -> Self:
+    def of(
+        cls,
+        channel: ChannelId,
+        verify: Verify,
+        limits: Limits = LAN_LIMITS,
+        *,
+        governed: bool = False,
+    ) -> Self:
         """Return the gate of `channel`, whose profile has `limits`."""
-        return cls(channel, pubsub_topic(channel), content_topic(channel), verify, limits)
+        topics = pubsub_topic(channel), content_topic(channel)
+        return cls(channel, *topics, verify, limits, governed)
 
     def store(self, entry: Entry, message: Message) -> StoredMessage:
         """Return what is stored of a checked message, its Waku hash worked out (PROTOCOL 2)."""
@@ -89,10 +99,7 @@ class Gate:
             RemoteError: of another channel, of no time of Waku's, or not signed by its author.
         """
         header = entry.header
-        if header.channel_id != self.channel:
-            raise RemoteError("an entry of another channel")
-        if header.created_ns >= TIMESTAMP_MAX:
-            raise RemoteError("a time that no Waku message can have")
+        self._check_header(header)
         if not self.verify(header.author, entry.signature, entry.header_bytes):
             raise RemoteError("the signature is not its author's")
         message = message_of(entry)
@@ -106,8 +113,7 @@ class Gate:
         """
         entry = open_content(message.content)
         header = entry.header
-        if header.channel_id != self.channel:
-            raise RemoteError("an entry of another channel")
+        self._check_header(header)
         if (header.author, entry.message_id, header.lamport) != (
             message.sender_id,
             message.message_id,
@@ -116,9 +122,23 @@ class Gate:
             raise RemoteError("sender, id or Lamport timestamp differ from what was signed")
         if history_of(entry) != message.causal_history:
             raise RemoteError("the causal history differs from what was signed")
+        return entry
+
+    def _check_header(self, header: Header) -> None:
+        """Check what a header says by itself.
+
+        Raises:
+            RemoteError: of another channel, of no time of Waku's, or with heads of governance where
+                there is none, or without them where there is.
+        """
+        if header.channel_id != self.channel:
+            raise RemoteError("an entry of another channel")
         if header.created_ns >= TIMESTAMP_MAX:
             raise RemoteError("a time that no Waku message can have")
-        return entry
+        if self.governed and not header.governance:
+            raise RemoteError("an entry of a governed channel without heads of governance")
+        if header.governance and not self.governed:
+            raise RemoteError("heads of governance in a channel without governance")
 
     def read_transfer(self, waku: WakuMessage, topic: str) -> tuple[Message, StoredMessage]:
         """Check a message that came by transfer; its bytes must be the canonical ones.

@@ -143,7 +143,7 @@ def _claims(entry: Entry) -> dict[str, Any]:
         "kind": header.kind,
         "backlink": None if header.backlink is None else bytes.fromhex(header.backlink),
         "skiplink": None if header.skiplink is None else bytes.fromhex(header.skiplink),
-        "governance": [],
+        "governance": list(header.governance),
     }
 
 

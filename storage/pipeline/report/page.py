@@ -26,6 +26,7 @@ th { font-weight: 600; }
 .scroll { overflow-x: auto; }
 .evidence th, .evidence td { font-size: 0.8rem; white-space: pre-line; min-width: 4rem; }
 .evidence td:first-child { min-width: 9rem; }
+.evidence td.long { min-width: 16rem; }
 .evidence td { font-variant-numeric: tabular-nums; }
 code { font: 0.8rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
 .id { display: inline-block; max-width: 14ch; overflow: hidden; text-overflow: ellipsis;
@@ -147,7 +148,7 @@ def _made(made: Mapping[str, Any]) -> str:
 def _evidence(evidence: Evidence, job: str, out: Path) -> str:
     head = "".join(f"<th>{_safe(_label(column))}</th>" for column in evidence.columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
+        "<tr>" + "".join(f"<td{_width(cell)}>{_cell(cell)}</td>" for cell in row) + "</tr>"
         for row in evidence.rows
     )
     more = evidence.count - len(evidence.rows)
@@ -197,6 +198,15 @@ def _command(text: str) -> str:
 COMMAND_MAX: Final = 4_000
 
 TEXT_MAX: Final = 2_000
+
+
+LONG_TEXT: Final = 60
+"""Characters of a line in evidence from which on its cell is wide, also on narrow screens."""
+
+
+def _width(cell: Cell) -> str:
+    """Return the class of a cell with a long line: else it were a column of single words."""
+    return ' class="long"' * (max(map(len, cell.text.split("\n"))) > LONG_TEXT)
 
 
 def _cell(cell: Cell) -> str:

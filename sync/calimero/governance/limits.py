@@ -57,9 +57,6 @@ PAGE_SIZE_MAX: Final = 256 * 1024
 HEADS_MAX: Final = 64
 """Heads that a heartbeat or a request names, the newest first."""
 
-CUT_HEADS_MAX: Final = 16
-"""Heads of governance that an entry names."""
-
 WAITING_SIZE_MAX: Final = 8 * 1024 * 1024
 """Bytes of waiting ops: an honest op has a few hundred."""
 

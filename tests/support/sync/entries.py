@@ -53,6 +53,7 @@ class Author:
         created_ns: Nanos | None = None,
         kind: int = Kind.TEXT,
         body: bytes | None = None,
+        governance: Sequence[bytes] = (),
     ) -> StoredMessage:
         """The next entry of the log, with the messages of `after` as its causal history.
 
@@ -78,6 +79,7 @@ class Author:
             kind=kind,
             body_size=len(body),
             body_hash=hashlib.sha256(body).digest(),
+            governance=tuple(sorted(governance)),
         )
         message = _stored(header, body, self.identity)
         self.entries.append(message)

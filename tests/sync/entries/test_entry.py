@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from proto import entry_pb2
 from sync.entries.entry import (
     BODY_MAX,
+    GOVERNANCE_MAX,
     NICK_MAX,
     PARENTS_MAX,
     TEXT_MAX,
@@ -170,7 +171,10 @@ def test_a_body_that_is_not_the_signed_one_is_refused() -> None:
         {"body_hash": b"short"},
         {"backlink": b""},
         {"skiplink": b"x" * 33},
-        {"governance": [b"x" * 32]},
+        {"governance": [b"x" * 31]},
+        {"governance": [b"y" * 32, b"x" * 32]},
+        {"governance": [b"x" * 32, b"x" * 32]},
+        {"governance": [bytes([n]) * 32 for n in range(17)]},
         {"parents": [entry_pb2.Parent(message_id=b"x" * 32, author=b"y" * 32, waku_hash=b"z")]},
     ],
     ids=lambda change: next(iter(change)),
@@ -183,6 +187,14 @@ def test_a_header_with_a_field_out_of_its_bounds_is_refused(change: dict[str, ob
 
     with pytest.raises(DecodeError):
         open_content(content_of(wrong.SerializeToString(deterministic=True)))
+
+
+def test_an_entry_names_up_to_16_heads_of_governance() -> None:
+    heads = tuple(bytes([number]) * 32 for number in range(GOVERNANCE_MAX))
+    governed = seal(replace(header(b"hello"), governance=heads), b"hello", ALICE.sign)
+
+    assert open_content(governed.content) == governed
+    assert open_content(governed.content).header.governance == heads
 
 
 def test_a_signature_has_64_bytes() -> None:

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proto import entry_pb2
+from sync.entries.identity import verify
 from sync.errors import RemoteError
 from sync.group import values
+from sync.group.ingest import Gate
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry, Message
 from sync.structures.bloom_parameters import LAN as BLOOM
@@ -251,3 +253,27 @@ def test_a_tampered_frame_is_refused_or_changes_nothing_that_was_signed(
     assert set(alice.disk.rows) <= {sent.entry.message_id}
     for row in alice.disk.rows.values():
         assert row.message == sent
+
+
+# --- Heads of governance --------------------------------------------------------------------------
+
+HEADS = (b"\x01" * 32, b"\x02" * 32)
+
+
+def test_heads_of_governance_are_refused_where_there_is_none() -> None:
+    alice, bob = Member("alice"), Author("bob")
+
+    sent = sds_of(bob.write(governance=HEADS))
+    refused(alice, arrived(sent, bob.peer_id), "in a channel without governance")
+
+
+def test_entries_of_a_governed_channel_name_heads() -> None:
+    gate, bob = Gate.of(CHANNEL, verify, governed=True), Author("bob")
+    sent, without = bob.write(governance=HEADS), bob.write()
+
+    assert gate.check(gate.read(sent.payload)).entry.header.governance == HEADS
+    assert gate.check_opened(sent.entry)[1] == sent
+    with pytest.raises(RemoteError, match="without heads of governance"):
+        gate.check(gate.read(without.payload))
+    with pytest.raises(RemoteError, match="without heads of governance"):
+        gate.check_opened(without.entry)

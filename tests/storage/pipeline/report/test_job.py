@@ -441,6 +441,19 @@ def test_the_entries_of_a_fork_stand_side_by_side(tmp_path: Path) -> None:
     assert told["entry 2"].startswith("2033-05-18 03:33:20.000")
 
 
+def test_a_cell_with_a_long_line_is_wide_on_narrow_screens(tmp_path: Path) -> None:
+    results = Results(tmp_path / "out")
+    with results.run("consolidate") as run:
+        run.figures = {"findings": 1}
+        write(run, "quarantine", [{"node": "ab", "reason": "x" * 61, "kind": "x" * 60}])
+    reported(results)
+
+    cells = ET.fromstring(page_of(results)).findall(".//table[@class='evidence']/tr/td")  # ours
+
+    wide = [cell.get("class") for cell in cells if (cell.text or "").startswith("xxx")]
+    assert wide == ["long", None]
+
+
 def test_the_page_says_when_and_how_it_was_made_and_where_tables_are(tmp_path: Path) -> None:
     out = tmp_path / "out"
     results = Results(out)
