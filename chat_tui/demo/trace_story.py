@@ -189,7 +189,7 @@ class Story:
         match event:
             case Began(participant):
                 return f"A run begins, of participant {participant[:8]}"
-            case Opened(_, profile):
+            case Opened(_, profile, _):
                 return f"A channel is opened, with the parameters of {profile}"
             case values.Restored(state):
                 return f"What the disk held: {count(len(state.log) // 40, 'message')}"

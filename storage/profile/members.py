@@ -35,11 +35,11 @@ FORGETTABLE: Final = """
 on one day, or on several."""
 
 OURS: Final = """
-    SELECT channel, name, secret, open, profile, joined_ns, direct FROM channels
+    SELECT channel, name, secret, open, profile, joined_ns, direct, genesis FROM channels
     WHERE left_ns IS NULL ORDER BY joined_ns, channel
 """
 LEFT: Final = """
-    SELECT channel, name, secret, open, profile, joined_ns, direct FROM channels
+    SELECT channel, name, secret, open, profile, joined_ns, direct, genesis FROM channels
     WHERE left_ns IS NOT NULL ORDER BY left_ns, channel
 """
 
@@ -96,12 +96,13 @@ class Members:
             membership.joined_ns,
             from_u64(log),
             None if membership.direct is None else bytes.fromhex(membership.direct),
+            membership.genesis,
         )
         await self._database.write(
             lambda db: db.execute(
                 "INSERT INTO channels "
-                "(channel, name, secret, open, profile, joined_ns, own_log, direct) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel) DO UPDATE SET "
+                "(channel, name, secret, open, profile, joined_ns, own_log, direct, genesis) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel) DO UPDATE SET "
                 "name = iif(left_ns IS NULL, name, excluded.name), left_ns = NULL",
                 row,
             )
@@ -171,8 +172,9 @@ def _channels(query: str, db: sqlite3.Connection) -> list[Membership]:
             profile,
             joined_ns,
             None if direct is None else peer_id(direct),
+            genesis,
         )
-        for channel, name, secret, is_open, profile, joined_ns, direct in rows
+        for channel, name, secret, is_open, profile, joined_ns, direct, genesis in rows
     ]
 
 

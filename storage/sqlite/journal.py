@@ -17,6 +17,13 @@ from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, 
 from storage.sqlite.contradictions import Tops, found_at_commit
 from storage.sqlite.database import Database
 from storage.sqlite.entry_pages import page_of
+from storage.sqlite.governance import (
+    GovernanceRecord,
+    dropped_of,
+    keep_governance,
+    ops_of,
+    pending_of,
+)
 from storage.sqlite.looks import readable
 from storage.sqlite.payloads import entry_of, message_of
 from storage.sqlite.queries import (
@@ -61,6 +68,7 @@ from sync.group.values import (
     ChannelState,
     ClockKept,
     Discard,
+    EndPending,
     Outline,
     OwnState,
     Record,
@@ -68,10 +76,13 @@ from sync.group.values import (
     SetCompared,
     SetCounter,
     SetDelivery,
+    SetDropped,
     SetLog,
     SetStatus,
     Status,
     StoreMessage,
+    StoreOp,
+    StorePending,
 )
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.histories import COMPARED_MAX
@@ -199,7 +210,7 @@ class SqliteJournal:
 # --- Writing -----------------------------------------------------------------------------------
 
 
-def _commit(
+def _commit(  # noqa: PLR0915  # an arm for each kind of record
     records: Sequence[Record], tops: Tops, db: sqlite3.Connection
 ) -> tuple[list[Altered], list[Contradiction]]:
     stores: list[StoreMessage] = []
@@ -210,6 +221,7 @@ def _commit(
     counters: list[int] = []
     compared: dict[tuple[bytes, bytes], Nanos] = {}
     discarded: list[Place] = []
+    governance: list[GovernanceRecord] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
@@ -229,6 +241,8 @@ def _commit(
                 compared[bytes.fromhex(channel), bytes.fromhex(peer)] = at_ns
             case Discard(channel, damaged):
                 discarded.append(_key(channel, damaged))
+            case StoreOp() | StorePending() | EndPending() | SetDropped():
+                governance.append(record)
             case _:
                 assert_never(record)
     stored = _store(stores, db) if stores else []
@@ -238,6 +252,7 @@ def _commit(
     execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
     db.executemany(SET_COUNTER, [(from_u64(one),) for one in counters[-1:]])
     _keep_compared(db, compared)
+    keep_governance(db, governance)
     altered = changes.settle(db, stored, list(statuses))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
@@ -443,6 +458,9 @@ def _restore(
         compared=tuple(
             [(peer_id(peer), to_u64(at_ns)) for peer, at_ns in db.execute(COMPARED, (channel,))]
         ),
+        ops=ops_of(channel, db),
+        pending=pending_of(ChannelId(channel.hex()), db),
+        dropped=dropped_of(channel, db),
     )
 
 

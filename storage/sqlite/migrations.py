@@ -311,8 +311,46 @@ CREATE TABLE compared (
 ) STRICT, WITHOUT ROWID;
 """
 
+GOVERNANCE: Final = """
+-- Id of the op that founded a governed channel; NULL: nobody governs it.
+ALTER TABLE channels ADD COLUMN genesis BLOB;
+
+-- Signed ops of governance, ancestors first, and what each is at its own parents.
+CREATE TABLE group_ops (
+    number  INTEGER PRIMARY KEY,
+    channel BLOB NOT NULL,
+    op_id   BLOB NOT NULL,
+    content BLOB NOT NULL,
+    rank    INTEGER NOT NULL,
+    lowers  INTEGER NOT NULL,
+    touched INTEGER NOT NULL,                           -- bits: fields of the policy
+    asks    INTEGER NOT NULL,
+    UNIQUE (channel, op_id)
+) STRICT;
+
+-- Entries that wait for ops: in no other table, so they count nowhere.
+CREATE TABLE pending_entries (
+    number     INTEGER PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    message_id BLOB NOT NULL,
+    waku_hash  BLOB NOT NULL,
+    payload    BLOB NOT NULL,
+    UNIQUE (channel, message_id)
+) STRICT;
+
+-- Ids of entries that were dropped, for their authors might not write them.
+CREATE TABLE dropped_entries (
+    number     INTEGER PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    message_id BLOB NOT NULL,
+    label      TEXT NOT NULL,                           -- sync.calimero.governance.pending.Dropped
+    UNIQUE (channel, message_id)
+) STRICT;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
+    GOVERNANCE,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -1,7 +1,7 @@
 """Calimero: governance.
 
 Governance is a signed history of who is in. Where each section of the specification lives: machines
-and functions without IO. Gossip, heartbeats, streams and the planes of state are not here.
+and functions without IO. The streams of catch-ups and the planes of state are not built yet.
 
 | section | here |
 |---|---|
@@ -19,7 +19,9 @@ and functions without IO. Gossip, heartbeats, streams and the planes of state ar
 | Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
 | Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |
 | Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
-| Startup Recovery: reload_group_dags | `governance.governance.Governance.restore` |
+| Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
+| publish_group_op | `sync.group.governing.Governing.publish` |
+| DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
 
 How we read what it leaves open:
 

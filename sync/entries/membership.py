@@ -18,6 +18,13 @@ class Membership:
     joined_ns: Nanos
     direct: PeerId | None = None
     """The other one, if it is a channel of two."""
+    genesis: bytes | None = None
+    """Id of the op that founded it, 32 bytes, if it is governed: the channel's id begins it."""
+
+    @property
+    def governed(self) -> bool:
+        """True if a signed history says who is in."""
+        return self.genesis is not None
 
     def __repr__(self) -> str:
         return f"Membership({self.name!r}, {self.channel})"

@@ -10,6 +10,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sync.calimero.governance.governance import TakenOp
+from sync.calimero.governance.ops import Verdict
+from sync.calimero.governance.pending import Dropped
 from sync.entries import ephemeral
 from sync.entries.entry import Entry, Header
 from sync.errors import LocalError, RemoteError
@@ -17,8 +20,9 @@ from sync.group import values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
+from sync.group.governing import Governing
 from sync.group.history_loading import Loading
-from sync.group.ingest import content_of, outline_of
+from sync.group.ingest import content_of, message_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
@@ -57,7 +61,7 @@ ONLY_HERE = " Yours that nobody else is known to have, and that may be lost: {co
 class Group:
     """The machines of one channel and the one way in."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all but the first four have defaults
         self,
         author: Author,
         channel: ChannelId,
@@ -65,10 +69,14 @@ class Group:
         rng: random.Random,
         claims: Claims | None = None,
         protocols: Protocols = PROTOCOLS,
+        *,
+        governed: bool = False,
     ) -> None:
         self.channel = channel
         self._author = author
-        self._gate = author.gate(channel, parameters.limits)
+        self._gate = author.gate(channel, parameters.limits, governed=governed)
+        self.governing = Governing(channel, author.me, author.sign) if self._gate.governed else None
+        """Governance of the channel; None where nobody governs."""
         self._writer = Writer(author.me, channel, self._gate, author.sign)
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
@@ -134,6 +142,8 @@ class Group:
                 effects = self._on_history(event)
             case values.Restored(state):
                 effects = self._on_restored(state)
+            case values.OpsArrived() | values.Act():
+                effects = self._on_governance(event)
             case values.Damaged(message_ids):
                 effects = self._discard([one for one in message_ids if self._holds(one)])
             case _:
@@ -177,6 +187,9 @@ class Group:
     def _on_write(self, event: values.Write) -> list[values.Effect]:
         if any(named.message_id not in self.sds.log.order for named in event.about):
             raise LocalError(NOT_YET)
+        if self.governing is not None:
+            self.governing.check_writing(event.kind)
+            self._writer.cut = self.governing.cut()
         self._writer.stamp = self._now + self.aside.offset
         created_ns = self._writer.next_created_ns
         lamport = self.sds.next_lamport(self._now)
@@ -231,7 +244,7 @@ class Group:
                 raise RemoteError("a sync or ephemeral message in another's name")
             return self._on_unkept(message)
         if self._holds(message.message_id):
-            if message.message_id in self.aside or message.message_id in self.loading.ids:
+            if self._is_outside(message.message_id) or message.message_id in self.loading.ids:
                 self._gate.check_copy(message)
                 self.copy = message
                 return self._beside(message, via=peer)  # SDS does not know it yet
@@ -244,7 +257,7 @@ class Group:
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
         sought = message.message_id in self.sds.incoming.missing
         stored = self._gate.check(message)
-        effects = self._accept(message, stored, via=peer)
+        effects = self._judge(message, stored, via=peer)
         if sought:
             effects += self._note_relay(stored.entry.header, peer)
         if from_author:
@@ -337,7 +350,7 @@ class Group:
             self.copy = message
         else:
             bulk = not self.sessions.is_live(accepted.session)
-            effects = self._accept(message, stored, via=accepted.peer, bulk=bulk)
+            effects = self._judge(message, stored, via=accepted.peer, bulk=bulk)
             effects += self._note_relay(stored.entry.header, accepted.peer)
         if accepted.sync_id is None:
             aside = message.message_id not in self.sds.log.order
@@ -358,6 +371,97 @@ class Group:
                 return self._gate.check_opened(item)
             case _:
                 raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
+
+    # --- Governance ----------------------------------------------------------------------------
+
+    def _judge(
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        *,
+        via: PeerId | None,
+        bulk: bool = False,
+    ) -> list[values.Effect]:
+        """Take in a checked entry whose author was in at the cut it names; see `_accept`."""
+        if self.governing is None:
+            return self._accept(message, stored, via=via, bulk=bulk)
+        header, message_id = stored.entry.header, stored.entry.message_id
+        match self.governing.judge(header):
+            case Verdict.YES:
+                return self._accept(message, stored, via=via, bulk=bulk)
+            case Verdict.UNKNOWN:
+                gone = self.governing.wait(stored)
+                effects: list[values.Effect] = [
+                    values.StorePending(stored),
+                    values.Pends(message_id, stored.entry),
+                    *self._sds(sds.Postpone(frozenset((message_id,)))),
+                    *self._forget(gone),
+                ]
+                if lacking := self.governing.lacking(header):
+                    effects.append(values.LackingOps(via, lacking))
+                if gone:
+                    effects += self._drain(self.governing)
+            case label:
+                assert isinstance(label, Dropped)
+                self.governing.drop(message_id, label)
+                effects = self._drop(message_id, label)
+        if self.sessions.running and self.sessions.awaits(sync_id := _sync_id(stored)):
+            effects += self._sessions(session_values.Here(sync_id))
+        return effects
+
+    def _drop(self, message_id: MessageId, label: Dropped) -> list[values.Effect]:
+        """Remember an entry that is not let in: nobody waits for it, or asks for it."""
+        return [
+            values.SetDropped(self.channel, message_id, label),
+            *self._sds(sds.SetAside(message_id)),
+            values.PendingEnded((message_id,), label),
+        ]
+
+    def _forget(self, message_ids: Sequence[MessageId]) -> list[values.Effect]:
+        """Let go of entries that wait, as if they had never come."""
+        if not message_ids:
+            return []
+        ended = [values.EndPending(self.channel, one) for one in message_ids]
+        return [*ended, values.PendingEnded(tuple(message_ids), None)]
+
+    def _on_governance(self, event: values.OpsArrived | values.Act) -> list[values.Effect]:
+        """Take in ops, others' or one of ours, and judge anew what waited for them."""
+        governing = self.governing
+        if governing is None:
+            raise RemoteError("governance in a channel that nobody governs")
+        if isinstance(event, values.Act):
+            clock = self._now + self.aside.offset
+            taken = governing.publish(event.op, self.sds.next_lamport(self._now), clock)
+            acted = values.Acted(event.token, taken.op.id)
+            sent = values.SendOp(taken.op.content)
+            return [*self._governed((taken,)), acted, sent, *self._drain(governing)]
+        news = governing.receive(event.contents)
+        effects = self._governed(news.taken)
+        effects += [values.Refused(event.peer, reason) for reason in news.refused]
+        if news.missing:
+            effects.append(values.LackingOps(event.peer, news.missing))
+        if event.whole:
+            effects += self._forget(governing.on_pull_finished().forgotten)
+        return [*effects, *self._drain(governing)]
+
+    def _governed(self, taken: Sequence[TakenOp]) -> list[values.Effect]:
+        if not taken:
+            return []
+        kept = [values.StoreOp(self.channel, op.content, judged) for op, judged in taken]
+        return [*kept, values.Governed(tuple([op.id for op, _ in taken]))]
+
+    def _drain(self, governing: Governing) -> list[values.Effect]:
+        """Let in, drop or let wait on, by the ops that are here now."""
+        settled = governing.drain_governance_pending()
+        effects: list[values.Effect] = []
+        for stored in settled.admitted:
+            message_id = stored.entry.message_id
+            effects.append(values.EndPending(self.channel, message_id))
+            effects += self._accept(message_of(stored.entry), stored, via=None, bulk=True)
+        for message_id, label in settled.dropped:
+            effects.append(values.EndPending(self.channel, message_id))
+            effects += self._drop(message_id, label)
+        return effects
 
     def _accept(
         self,
@@ -411,9 +515,14 @@ class Group:
         return (
             message_id in self.sds.log.order
             or message_id in self.sds.incoming.waiting
-            or message_id in self.aside
+            or self._is_outside(message_id)
             or message_id in self.loading.ids
         )
+
+    def _is_outside(self, message_id: MessageId) -> bool:
+        """Return whether an entry is here that counts nowhere: set aside, pending or dropped."""
+        governing = self.governing
+        return message_id in self.aside or (governing is not None and message_id in governing)
 
     def _insert_item(self, stored: values.StoredMessage, via: PeerId | None) -> list[values.Effect]:
         """Count a stored entry that came from `via` as held; None: we wrote it."""
@@ -662,6 +771,12 @@ class Group:
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
         self._writer.restore(state)
+        if self.governing is not None:
+            self.governing.reload_group_dags(state.ops, state.pending, state.dropped)
+            waiting = [one.entry.message_id for one in state.pending]
+            self._sds(sds.Postpone(frozenset(waiting)))
+            for message_id, _ in state.dropped:
+                self._sds(sds.SetAside(message_id))
         self.holdings.restore(state.sync_ids)
         self.logs.restore(state.logs)
         self.loading.restore(state.loading, self._now)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
+from sync.calimero.governance.dag import Judgement
+from sync.calimero.governance.pending import Dropped
 from sync.entries.changes import Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
@@ -107,8 +109,61 @@ class Discard:
     message_id: MessageId
 
 
+@dataclass(frozen=True, slots=True)
+class StoreOp:
+    """Record: an op of governance was taken in. What it is at its own parents goes with it.
+
+    An op that is there already is stored anew, behind all others: its bytes there had rotted.
+    """
+
+    channel: ChannelId
+    content: bytes
+    """The signed op as it was sent; its id follows from it."""
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class StorePending:
+    """Record: an entry waits for ops that name its author's cut. It counts nowhere meanwhile."""
+
+    message: StoredMessage
+
+
+@dataclass(frozen=True, slots=True)
+class EndPending:
+    """Record: an entry waits no longer: it was let in before this, is dropped, or forgotten."""
+
+    channel: ChannelId
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class SetDropped:
+    """Record: an entry was dropped, for its author might not write it. Its id is remembered.
+
+    Of over `DROPPED_MAX` of a channel, the one dropped first is forgotten.
+    """
+
+    channel: ChannelId
+    message_id: MessageId
+    label: Dropped
+
+
+DROPPED_MAX: Final = 10_000
+
 Record: TypeAlias = (
-    StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | SetCounter | SetCompared | Discard
+    StoreMessage
+    | SetStatus
+    | SetDelivery
+    | SetLog
+    | SetClock
+    | SetCounter
+    | SetCompared
+    | Discard
+    | StoreOp
+    | StorePending
+    | EndPending
+    | SetDropped
 )
 
 
@@ -192,6 +247,13 @@ def stamped_row(stamp: int, digest: bytes) -> bytes:
     return stamp.to_bytes(8, "big") + digest
 
 
+class StoredOp(NamedTuple):
+    """An op of governance as it is kept (`StoreOp`)."""
+
+    content: bytes
+    judgement: Judgement
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelState:
     """Everything a channel's machines need after a start; made from committed rows alone."""
@@ -227,3 +289,9 @@ class ChannelState:
     """Counter of our last announcement in any channel (`SetCounter`)."""
     compared: tuple[tuple[PeerId, Nanos], ...] = ()
     """Peers with whom everything was compared, and when (`SetCompared`)."""
+    ops: tuple[StoredOp, ...] = ()
+    """Ops of governance, ancestors first, but those whose bytes have rotted."""
+    pending: tuple[StoredMessage, ...] = ()
+    """Entries that wait for ops, the one that came first first."""
+    dropped: tuple[tuple[MessageId, Dropped], ...] = ()
+    """Entries that were dropped, the one dropped last last; at most `DROPPED_MAX`."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sync.calimero.governance.ops import Op, OpId
+from sync.calimero.governance.pending import Dropped
 from sync.entries.changes import UNCHANGED, Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock, Question
@@ -10,6 +12,7 @@ from sync.group.records import (
     Altered,
     ChannelState,
     Discard,
+    EndPending,
     Outline,
     OwnState,
     Record,
@@ -17,10 +20,13 @@ from sync.group.records import (
     SetCompared,
     SetCounter,
     SetDelivery,
+    SetDropped,
     SetLog,
     SetStatus,
     StoredMessage,
     StoreMessage,
+    StoreOp,
+    StorePending,
 )
 from sync.group.status import UNSENT, Status
 from sync.machine import MessageId, Nanos, PeerId, Tick
@@ -67,6 +73,7 @@ __all__ = [  # what is only passed on
     "CloseTransfer",
     "Continue",
     "Discard",
+    "EndPending",
     "EntriesLoaded",
     "LiveBegan",
     "LoadEntries",
@@ -97,12 +104,15 @@ __all__ = [  # what is only passed on
     "SetCompared",
     "SetCounter",
     "SetDelivery",
+    "SetDropped",
     "SetLog",
     "SetStatus",
     "Sought",
     "StartSession",
     "Status",
     "StoreMessage",
+    "StoreOp",
+    "StorePending",
     "StoredMessage",
     "TransferEnded",
     "Transferred",
@@ -221,6 +231,27 @@ class Damaged:
     message_ids: tuple[MessageId, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class OpsArrived:
+    """Signed ops of governance came from `peer`; from ourselves, as a genesis of ours does."""
+
+    peer: PeerId
+    contents: tuple[bytes, ...]
+    whole: bool = False
+    """Whether these are the last of all that the peer has and we lacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """The person governs. `token` comes back in `Acted`, or in a failure.
+
+    Secrets are drawn and wrapped before: an epoch here holds none.
+    """
+
+    token: int
+    op: Op
+
+
 Input: TypeAlias = (
     Restored
     | Write
@@ -251,6 +282,8 @@ Input: TypeAlias = (
     | HistoryExpected
     | AuthorsLoaded
     | Damaged
+    | OpsArrived
+    | Act
     | Tick
 )
 
@@ -451,6 +484,52 @@ class Warned:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Our op exists now: it is committed when this is released."""
+
+    token: int
+    op: OpId
+
+
+@dataclass(frozen=True, slots=True)
+class SendOp:
+    """Send a signed op to every link of the channel at once (`publish_group_op`)."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Governed:
+    """Ops were taken in: membership, roles, policy or keys may be others now."""
+
+    ops: tuple[OpId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LackingOps:
+    """Ops that others name are not here; `peer`, if any, should have them."""
+
+    peer: PeerId | None
+    ops: tuple[OpId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pends:
+    """Show an entry, dim: it waits for ops that say whether its author might write it."""
+
+    message_id: MessageId
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEnded:
+    """Entries that waited are not let in: they were dropped, or forgotten (no label)."""
+
+    message_ids: tuple[MessageId, ...]
+    label: Dropped | None
+
+
 Effect: TypeAlias = (
     Record
     | Broadcast
@@ -487,4 +566,10 @@ Effect: TypeAlias = (
     | SessionEnded
     | Refused
     | Warned
+    | Acted
+    | SendOp
+    | Governed
+    | LackingOps
+    | Pends
+    | PendingEnded
 )

@@ -31,11 +31,11 @@ class Author:
     retention: Nanos | None = None
     """Age beyond which nothing is compared with others or taken from them; None: everything is."""
 
-    def gate(self, channel: ChannelId, limits: Limits) -> Gate:
+    def gate(self, channel: ChannelId, limits: Limits, *, governed: bool = False) -> Gate:
         """Return the gate of a channel."""
         if self.gate_of is not None:
             return self.gate_of(channel)
-        return Gate.of(channel, self.verify, limits)
+        return Gate.of(channel, self.verify, limits, governed=governed)
 
     def draw_salt(self) -> bytes:
         """Return 16 fresh random bytes."""
@@ -57,6 +57,8 @@ class Writer:
         """The newest time any entry of ours has."""
         self.lamport = 0
         """The highest Lamport time of those written in this run."""
+        self.cut: tuple[bytes, ...] = ()
+        """Heads of governance that the next entry names."""
         self.stamp: Nanos = 0
         """The reference clock, for the next entry."""
         self.sealed: values.StoredMessage | None = None
@@ -97,6 +99,7 @@ class Writer:
             kind=body.kind,
             body_size=len(body.body),
             body_hash=hashlib.sha256(body.body).digest(),
+            governance=self.cut,
         )
         entry = seal(header, body.body, self._sign)
         message = Message(

@@ -21,6 +21,7 @@ from sync.entries.entry import SIGNATURE_SIZE
 from sync.entries.identity import verify
 from sync.errors import LocalError, RemoteError
 from sync.group import values
+from sync.group.governing import signed_part
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -189,7 +190,10 @@ def _of_union(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
         if type(None) not in kinds:
             raise TypeError("nothing, where something is needed")
         return None
-    [kind] = [one for one in kinds if one is not type(None)]
+    named = [one for one in kinds if one is not type(None)]
+    if len(named) > 1:  # classes, which `is` tells apart
+        named = [one for one in named if one.__name__ == value["is"]]
+    [kind] = named
     return from_json(value, kind)
 
 
@@ -242,8 +246,8 @@ class Replay:
                 self._begin(step.event)
             case Drew(number):
                 self._drawn.append(number)
-            case runner.Opened(channel, profile):
-                return self._open(step, channel, profile)
+            case runner.Opened(channel, profile, governed):
+                return self._open(step, channel, profile, governed=governed)
             case Notice():
                 pass
             case _ if step.machine == MANAGER:
@@ -273,12 +277,18 @@ class Replay:
             self._protocols.family, keeps_all=began.retention is None
         )
 
-    def _open(self, step: Recorded, channel: ChannelId, profile: str) -> Played:
+    def _open(self, step: Recorded, channel: ChannelId, profile: str, *, governed: bool) -> Played:
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
             return Played(step, (), "a channel that cannot be opened here")
         self.profiles[channel] = profile
         self.groups[channel] = Group(
-            self._author, channel, PROFILES[profile], self._rng, self._claims, self._protocols
+            self._author,
+            channel,
+            PROFILES[profile],
+            self._rng,
+            self._claims,
+            self._protocols,
+            governed=governed,
         )
         return Played(step, ())
 
@@ -323,6 +333,12 @@ class Replay:
 def _signatures(effects: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
     """Return the signed bytes and signatures of the entries that a step stored."""
     for effect in effects:
+        if isinstance(effect, dict) and effect.get("is") == values.StoreOp.__name__:
+            try:
+                content = bytes.fromhex(effect["content"]["hex"])
+            except (LookupError, TypeError, ValueError):
+                continue  # the comparison says so
+            yield signed_part(content), content[-SIGNATURE_SIZE:]
         if isinstance(effect, dict) and effect.get("is") == values.StoreMessage.__name__:
             try:
                 entry = effect["message"]["entry"]

@@ -80,6 +80,7 @@ class Opened:
 
     channel: ChannelId
     profile: str
+    governed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +181,18 @@ class Runner:
         channel = membership.channel
         self.memberships[channel] = membership
         if self._trace is not None:
-            self._trace(self._now, "runner", Opened(channel, membership.profile), ())
+            self._trace(
+                self._now, "runner", Opened(channel, membership.profile, membership.governed), ()
+            )
         parameters = self._profiles[membership.profile]
         self.groups[channel] = Group(
-            self._author, channel, parameters, self._rng, self._claims, self.protocols
+            self._author,
+            channel,
+            parameters,
+            self._rng,
+            self._claims,
+            self.protocols,
+            governed=membership.governed,
         )
         self._announce(announcing.Added(channel, state.counter), self._now)
         if state.compared:

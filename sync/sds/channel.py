@@ -226,6 +226,7 @@ class Channel:
         if self._causal.holds(message_id):
             self._heard_again(event, now)
             return effects
+        self._causal.aside.discard(message_id)  # where it waited outside of SDS
         if event.via is not None and not event.bulk:
             self._causal.count(message_id, event.via, now)
         content = Content(

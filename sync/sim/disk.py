@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
 
+from sync.calimero.governance.ops import OpId
+from sync.calimero.governance.pending import Dropped
+from sync.calimero.governance.wire import SIGNATURE_SIZE, op_id
 from sync.entries.changes import (
     CHANGING,
     UNCHANGED,
@@ -22,13 +25,14 @@ from sync.entries.entry import Entry, Kind
 from sync.errors import StorageError
 from sync.group.ingest import history_of, outline_of
 from sync.group.logs import ChannelLogs, LogState, place_of
-from sync.group.records import GAPS_MAX, Contradiction, stamped_row
+from sync.group.records import DROPPED_MAX, GAPS_MAX, Contradiction, StoredOp, stamped_row
 from sync.group.status import UNSENT
 from sync.group.values import (
     Altered,
     ChannelState,
     ClockKept,
     Discard,
+    EndPending,
     Outline,
     OwnState,
     Record,
@@ -36,11 +40,14 @@ from sync.group.values import (
     SetCompared,
     SetCounter,
     SetDelivery,
+    SetDropped,
     SetLog,
     SetStatus,
     Status,
     StoredMessage,
     StoreMessage,
+    StoreOp,
+    StorePending,
 )
 from sync.machine import MessageId, Nanos, PeerId
 from sync.runner.journal import PAGE_BYTES, EntriesPage, Loaded
@@ -84,6 +91,12 @@ class Disk:
     """Whether reads fail."""
     slowness: Nanos = 0
     """Time by which a commit takes longer than that of others."""
+    ops: dict[OpId, StoredOp] = field(default_factory=dict)
+    """Ops of governance, ancestors first."""
+    pending: dict[MessageId, StoredMessage] = field(default_factory=dict)
+    """Entries that wait for ops."""
+    dropped: dict[MessageId, Dropped] = field(default_factory=dict)
+    """Entries that were dropped, the latest last."""
     rotten: set[MessageId] = field(default_factory=set)
     """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -132,8 +145,26 @@ class Disk:
                     self.compared[peer] = at_ns
                 case Discard(_, message_id):
                     self._discard(message_id)
+                case StoreOp() | StorePending() | EndPending() | SetDropped():
+                    self._keep_governance(record)
         self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
+
+    def _keep_governance(self, record: StoreOp | StorePending | EndPending | SetDropped) -> None:
+        match record:
+            case StoreOp(_, content, judgement):
+                stored_id = op_id(content[:-SIGNATURE_SIZE])
+                self.ops.pop(stored_id, None)
+                self.ops[stored_id] = StoredOp(content, judgement)
+            case StorePending(message):
+                self.pending.setdefault(message.entry.message_id, message)
+            case EndPending(_, message_id):
+                self.pending.pop(message_id, None)
+            case SetDropped(_, message_id, label):
+                self.dropped.pop(message_id, None)
+                self.dropped[message_id] = label
+                while len(self.dropped) > DROPPED_MAX:
+                    del self.dropped[next(iter(self.dropped))]
 
     def _contradict(self, records: Sequence[Record]) -> Iterator[Contradiction]:
         """Yield what of these records cannot be true beside what was here of its log."""
@@ -431,6 +462,9 @@ class Disk:
             clock=self.clock,
             counter=self.counter,
             compared=tuple(sorted(self.compared.items())),
+            ops=tuple(self.ops.values()),
+            pending=tuple(self.pending.values()),
+            dropped=tuple(self.dropped.items()),
         )
 
     def _logs(self) -> tuple[LogState, ...]:

@@ -170,6 +170,10 @@ class Outlet:
                 | values.SetCounter()
                 | values.SetCompared()
                 | values.Discard()
+                | values.StoreOp()
+                | values.StorePending()
+                | values.EndPending()
+                | values.SetDropped()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")

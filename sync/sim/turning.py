@@ -320,7 +320,7 @@ class Turning:
 def is_of(record: values.Record, channel: ChannelId) -> bool:
     """Return whether a record goes to the disk of a channel."""
     match record:
-        case values.StoreMessage(message):
+        case values.StoreMessage(message) | values.StorePending(message):
             return message.channel == channel
         case values.SetCounter():
             return True  # it is of all of them

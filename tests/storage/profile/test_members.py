@@ -23,6 +23,19 @@ async def test_channels_come_back_in_the_order_of_joining(tmp_path: Path) -> Non
     assert channels == [earlier, membership(CHANNEL)]
 
 
+async def test_a_governed_channel_keeps_the_id_of_its_genesis(tmp_path: Path) -> None:
+    governed = replace(membership(OTHER, "team"), genesis=b"\x0d" * 32)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.members.add_channel(governed, log=7)
+        channels = await store.members.channels()
+
+    assert {one.channel: (one.genesis, one.governed) for one in channels} == {
+        CHANNEL: (None, False),
+        OTHER: (b"\x0d" * 32, True),
+    }
+
+
 async def test_joining_again_keeps_our_log(tmp_path: Path) -> None:
     async with opened(tmp_path / "chat.db") as store:
         await store.members.add_channel(replace(membership(), name="new"), log=OWN_LOG + 1)

@@ -1,26 +1,36 @@
 """The journal: what was committed comes back, in order, after any end of the program."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from storage.sqlite import governance
 from storage.sqlite.journal import Fork, Hole
+from sync.calimero.governance.dag import Judgement
+from sync.calimero.governance.pending import Dropped
+from sync.calimero.governance.rights import FOUNDING
 from sync.errors import StorageError
 from sync.group.status import UNSENT
 from sync.group.values import (
     ChannelState,
+    EndPending,
     OwnState,
     Record,
     SetCounter,
     SetDelivery,
+    SetDropped,
     SetLog,
     SetStatus,
     Status,
     StoredMessage,
     StoreMessage,
+    StoreOp,
+    StorePending,
 )
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery
+from sync.sim.disk import Disk
 from sync.waku.message import TIMESTAMP_MAX
 from tests.support.storage.rows import log_of, stamped
 from tests.support.storage.stores import (
@@ -34,6 +44,7 @@ from tests.support.storage.stores import (
     restored,
 )
 from tests.support.sync.entries import CHANNEL, Author
+from tests.support.sync.governed import History
 
 ROOT = Path(__file__).parents[3]
 OTHER = ChannelId("0d" * 16)
@@ -361,3 +372,68 @@ async def test_restoring_grows_with_the_channel_not_with_its_square(tmp_path: Pa
     large = await steps_to_restore(tmp_path / "large.db", 1600)
 
     assert 0 < large < 5 * small
+
+
+async def test_governance_comes_back_as_it_was_kept(tmp_path: Path) -> None:
+    history = History("alice", signing=True)
+    history.add("alice", "bob")
+    ops = [
+        StoreOp(CHANNEL, op.content, history.governance.act(op.id).judgement) for op in history.ops
+    ]
+    odd = StoreOp(
+        CHANNEL,
+        history.invite("alice", "code").content,
+        Judgement(2, True, (True, False, True, False), True),
+    )
+    ann = Author("ann")
+    waiting = [ann.write(f"{number}", governance=[b"x" * 32]) for number in range(3)]
+    kept: list[Record] = [*ops, odd, *map(StorePending, waiting)]
+    kept += [EndPending(CHANNEL, waiting[1].entry.message_id)]
+    dropped = MessageId("ab" * 32)
+    kept += [SetDropped(CHANNEL, dropped, Dropped.REMOVED)]
+    model = Disk(ann.peer_id, OWN_LOG)
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit(kept)
+        model.commit(kept)
+
+    async with opened(path) as store:
+        state = await store.journal.restore(CHANNEL)
+        await store.members.add_channel(membership(OTHER, "coffee"), log=U64_MAX)
+        assert await store.journal.restore(OTHER) == ChannelState(U64_MAX)
+
+    assert [one.content for one in state.ops] == [one.content for one in (*ops, odd)]
+    assert [one.judgement for one in state.ops] == [one.judgement for one in (*ops, odd)]
+    assert state.pending == (waiting[0], waiting[2])
+    assert state.dropped == ((dropped, Dropped.REMOVED),)
+    same = model.restore()
+    assert (state.ops, state.pending, state.dropped) == (same.ops, same.pending, same.dropped)
+
+
+async def test_rotten_ops_and_waiting_entries_do_not_come_back(tmp_path: Path) -> None:
+    history = History("alice", signing=True)
+    kept = StoreOp(CHANNEL, history.founded.content, FOUNDING)
+    waiting = Author("ann").write(governance=[b"x" * 32])
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit([kept, StorePending(waiting)])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE group_ops SET content = zeroblob(length(content))")
+        db.execute("UPDATE pending_entries SET payload = zeroblob(length(payload))")
+
+    async with opened(path) as store:
+        state = await store.journal.restore(CHANNEL)
+        assert (state.ops, state.pending) == ((), ())
+        await store.journal.commit([kept])
+        assert len((await store.journal.restore(CHANNEL)).ops) == 1
+
+
+async def test_dropped_ids_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(governance, "DROPPED_MAX", 3)
+    names = [MessageId(f"{number:064x}") for number in range(5)]
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([SetDropped(CHANNEL, one, Dropped.NOT_MEMBER) for one in names])
+
+        state = await store.journal.restore(CHANNEL)
+
+    assert [one for one, _ in state.dropped] == names[2:]

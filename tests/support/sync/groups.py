@@ -1,16 +1,16 @@
 """Builders for the tests of a group: a member with a disk, and what it is told."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sync.entries.entry import Kind, Text, encode_text
-from sync.entries.identity import verify
+from sync.entries.identity import Identity, verify
 from sync.group import group as machine
 from sync.group import values
 from sync.group.writer import Author
-from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
+from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.registry import PROTOCOLS
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN
@@ -36,9 +36,12 @@ class Member:
     protocols: Protocols = PROTOCOLS
     in_steps: bool = False
     """Whether a session is told to go on by whoever tells it, and not at once."""
+    channel: ChannelId = CHANNEL
+    identity_of: Callable[[str], Identity] = identity
+    governed: bool = False
 
     def __post_init__(self) -> None:
-        self.identity = identity(self.name)
+        self.identity = self.identity_of(self.name)
         self.peer_id = self.identity.peer_id
         self.disk = Disk(self.peer_id, log_number=1)
         self.start()
@@ -48,7 +51,14 @@ class Member:
         author = Author(
             self.peer_id, self.identity.sign, verify, self._draw_log, retention=self.retention
         )
-        self.group = machine.Group(author, CHANNEL, LAN, random.Random(0), protocols=self.protocols)
+        self.group = machine.Group(
+            author,
+            self.channel,
+            LAN,
+            random.Random(0),
+            protocols=self.protocols,
+            governed=self.governed,
+        )
         return self.tell(values.Restored(self.disk.restore()))
 
     def tell(self, event: values.Input, now: Nanos = NOW) -> list[values.Effect]:

@@ -1,0 +1,116 @@
+"""Governance in SQLite: signed ops, entries that wait for them, and those that were dropped."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from storage.sqlite.columns import message_id
+from storage.sqlite.payloads import entry_of
+from sync.calimero.governance.dag import Judgement
+from sync.calimero.governance.pending import Dropped
+from sync.calimero.governance.wire import SIGNATURE_SIZE, op_id
+from sync.errors import StorageError
+from sync.group.records import (
+    DROPPED_MAX,
+    EndPending,
+    SetDropped,
+    StoredMessage,
+    StoredOp,
+    StoreOp,
+    StorePending,
+)
+from sync.machine import ChannelId, MessageId
+
+STORE_OP: Final = """
+    INSERT OR REPLACE INTO group_ops (channel, op_id, content, rank, lowers, touched, asks)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+OPS: Final = """
+    SELECT op_id, content, rank, lowers, touched, asks FROM group_ops WHERE channel = ?
+    ORDER BY number
+"""
+STORE_PENDING: Final = """
+    INSERT OR IGNORE INTO pending_entries (channel, message_id, waku_hash, payload)
+    VALUES (?, ?, ?, ?)
+"""
+END_PENDING: Final = "DELETE FROM pending_entries WHERE channel = ? AND message_id = ?"
+PENDING: Final = """
+    SELECT message_id, waku_hash, payload FROM pending_entries WHERE channel = ? ORDER BY number
+"""
+DROP: Final = """
+    INSERT OR REPLACE INTO dropped_entries (channel, message_id, label) VALUES (?, ?, ?)
+"""
+FORGET_DROPPED: Final = """
+    DELETE FROM dropped_entries WHERE number IN (
+        SELECT number FROM dropped_entries WHERE channel = ? ORDER BY number DESC
+        LIMIT -1 OFFSET ?
+    )
+"""
+DROPPED: Final = "SELECT message_id, label FROM dropped_entries WHERE channel = ? ORDER BY number"
+
+GovernanceRecord: TypeAlias = StoreOp | StorePending | EndPending | SetDropped
+
+
+def keep_governance(db: sqlite3.Connection, records: Sequence[GovernanceRecord]) -> None:
+    """Write the records of governance of a commit, in their order."""
+    for record in records:
+        channel = bytes.fromhex(
+            record.message.channel if isinstance(record, StorePending) else record.channel
+        )
+        match record:
+            case StoreOp(_, content, judgement):
+                db.execute(STORE_OP, (channel, _id_of(content), content, *_columns(judgement)))
+            case StorePending(message):
+                entry_id = bytes.fromhex(message.entry.message_id)
+                db.execute(STORE_PENDING, (channel, entry_id, message.waku_hash, message.payload))
+            case EndPending(_, ended):
+                db.execute(END_PENDING, (channel, bytes.fromhex(ended)))
+            case SetDropped(_, dropped, label):
+                db.execute(DROP, (channel, bytes.fromhex(dropped), label.value))
+                db.execute(FORGET_DROPPED, (channel, DROPPED_MAX))
+
+
+def ops_of(channel: bytes, db: sqlite3.Connection) -> tuple[StoredOp, ...]:
+    """Return the ops of a channel, ancestors first, but those that are not what was stored.
+
+    Others have these, and those that stand on them wait for them then.
+    """
+    return tuple(
+        [
+            StoredOp(content, Judgement(rank, bool(lowers), _fields(touched), bool(asks)))
+            for stored_id, content, rank, lowers, touched, asks in db.execute(OPS, (channel,))
+            if _id_of(content) == stored_id
+        ]
+    )
+
+
+def pending_of(channel: ChannelId, db: sqlite3.Connection) -> tuple[StoredMessage, ...]:
+    """Return the entries that wait for ops, but those that are not what was stored."""
+    found: list[StoredMessage] = []
+    for stored_id, waku_hash, payload in db.execute(PENDING, (bytes.fromhex(channel),)):
+        try:
+            entry = entry_of(payload)
+        except StorageError:
+            continue  # whoever has it sends it again
+        if entry.message_id == message_id(stored_id):
+            found.append(StoredMessage(channel, entry, waku_hash, payload))
+    return tuple(found)
+
+
+def dropped_of(channel: bytes, db: sqlite3.Connection) -> tuple[tuple[MessageId, Dropped], ...]:
+    """Return the entries that were dropped, the one dropped last last."""
+    rows = db.execute(DROPPED, (channel,))
+    return tuple([(message_id(stored_id), Dropped(label)) for stored_id, label in rows])
+
+
+def _id_of(content: bytes) -> bytes:
+    return op_id(content[:-SIGNATURE_SIZE])
+
+
+def _columns(judgement: Judgement) -> tuple[int, bool, int, bool]:
+    touched = sum(1 << place for place, field in enumerate(judgement.touched) if field)
+    return judgement.rank, judgement.lowers, touched, judgement.asks
+
+
+def _fields(touched: int) -> tuple[bool, bool, bool, bool]:
+    return (bool(touched & 1), bool(touched & 2), bool(touched & 4), bool(touched & 8))

@@ -1,0 +1,307 @@
+"""Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sync.calimero.governance import limits
+from sync.calimero.governance.governance import (
+    Governance,
+    Known,
+    Refused,
+    Taken,
+    TakenOp,
+    Waits,
+)
+from sync.calimero.governance.ops import GroupId, Key, Op, OpId, Role, Signable, Verdict
+from sync.calimero.governance.pending import Dropped, Pending, PendingEntry, dropped_as
+from sync.calimero.governance.refusal import OpError
+from sync.calimero.governance.rights import judge
+from sync.calimero.governance.signing import open_op, sign
+from sync.calimero.governance.verdicts import Doing, may, verdict_at_cut
+from sync.calimero.governance.wire import DOMAIN, SIGNATURE_SIZE, decode
+from sync.entries.entry import GOVERNANCE_MAX, Header, Kind
+from sync.errors import LocalError
+from sync.group.records import DROPPED_MAX, StoredMessage, StoredOp
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+
+PENDING_SIZE_MAX: Final = 16 * 1024 * 1024
+"""Bytes of a channel's waiting entries: an honest line has a few hundred."""
+
+NOT_FOUNDED: Final = "Who is in here is not known yet: wait until somebody is here who can tell."
+NOT_IN: Final = "You are not in this channel (any more): what you write would reach nobody."
+MAY_NOT: Final = "Only admins write here; others read and react."
+READS_ONLY: Final = "You are a reader here: you can read and react."
+
+DOING: Final = {Kind.REACTION: Doing.REACT, Kind.REDACTION: Doing.REACT}
+"""Things that entries of a kind do, where that is not to write; taking back is always allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Outcome of ops that came: what is new, what is lacked, and what was refused."""
+
+    taken: tuple[TakenOp, ...] = ()
+    missing: tuple[OpId, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Entries that wait no longer: those to let in, those dropped, and those forgotten."""
+
+    admitted: tuple[StoredMessage, ...] = ()
+    dropped: tuple[tuple[MessageId, Dropped], ...] = ()
+    forgotten: tuple[MessageId, ...] = ()
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Entries that wait, whole."""
+
+    messages: dict[MessageId, StoredMessage] = field(default_factory=dict)
+    size: int = 0
+
+    def add(self, message: StoredMessage) -> None:
+        self.messages[message.entry.message_id] = message
+        self.size += len(message.payload)
+
+    def take(self, message_id: MessageId) -> StoredMessage:
+        message = self.messages.pop(message_id)
+        self.size -= len(message.payload)
+        return message
+
+
+class Governing:
+    """Governance of one channel, as one of its members knows it."""
+
+    def __init__(self, channel: ChannelId, me: PeerId, signer: Callable[[bytes], bytes]) -> None:
+        self.governance = Governance(GroupId(bytes.fromhex(channel)))
+        self.pending = Pending()
+        self.dropped: dict[MessageId, Dropped] = {}
+        self._waiting = _Waiting()
+        self._me = Key(bytes.fromhex(me))
+        self._sign = signer
+
+    def __contains__(self, message_id: MessageId) -> bool:
+        """Return whether an entry is known here though it counts nowhere."""
+        return message_id in self._waiting.messages or message_id in self.dropped
+
+    # --- Ops -----------------------------------------------------------------------------------
+
+    def reload_group_dags(
+        self,
+        ops: Sequence[StoredOp],
+        pending: Sequence[StoredMessage],
+        dropped: Sequence[tuple[MessageId, Dropped]],
+    ) -> None:
+        """Take up what the disk holds. No signature is checked again, and nothing judged.
+
+        An op without one of its parents, whose bytes have rotted, comes again from others.
+        """
+        whole: list[TakenOp] = []
+        here: set[OpId] = set()
+        for stored in ops:
+            op = decode(stored.content)
+            if here.issuperset(op.signed.parents):
+                here.add(op.id)
+                whole.append(TakenOp(op, stored.judgement))
+        self.governance.restore(whole)
+        self.dropped = dict(dropped)
+        for message in pending:
+            self._wait(message)
+
+    def receive(self, contents: Sequence[bytes]) -> News:
+        """Take in signed ops, in any order; one that is refused does not stop the others."""
+        taken: list[TakenOp] = []
+        missing: dict[OpId, None] = {}
+        refused: list[str] = []
+        for content in contents:
+            try:
+                op = open_op(content, self.governance.group)
+            except OpError as error:
+                refused.append(str(error))
+                continue
+            match self.governance.receive(op):
+                case Taken(ops, fell):
+                    taken += ops
+                    refused += [f"a governance op is {refusal.value}" for _, refusal in fell]
+                case Waits(lacked):
+                    missing.update(dict.fromkeys(lacked))
+                case Refused(refusal):
+                    refused.append(f"a governance op is {refusal.value}")
+                case Known():
+                    pass
+        lacked = self.governance.dag.missing(missing)
+        return News(tuple(taken), lacked, tuple(refused))
+
+    def publish(self, op: Op, lamport: int, now: Nanos) -> TakenOp:
+        """Sign an op of ours at our heads, and take it in.
+
+        Args:
+            op: the operation; its epoch, if it has one, is drawn and wrapped.
+            lamport: the least Lamport time that it may have: its place in the transcript.
+            now: the reference clock.
+
+        Raises:
+            LocalError: we have no right to that now, or there is no room; says which.
+        """
+        dag = self.governance.dag
+        if not dag.acts:
+            raise LocalError(NOT_FOUNDED)
+        parents = self._newest(limits.PARENTS_MAX)
+        before = dag.closure(parents)
+        assert before is not None
+        latest = max(self.governance.act(parent).lamport for parent in parents)
+        signed = Signable(
+            self.governance.group,
+            parents,
+            self._me,
+            dag.next_nonce(self._me, before),
+            max(lamport, latest + 1),
+            now,
+            op,
+        )
+        try:
+            made = sign(signed, self._sign)
+            judge(self.governance.projection, made, self.governance.projection.state(before))
+        except OpError as error:
+            raise LocalError(f"This cannot be done: {error}.") from error
+        received = self.governance.receive(made)
+        if isinstance(received, Refused):
+            raise LocalError(f"This cannot be done: it is {received.refusal.value}.")
+        assert isinstance(received, Taken), "an op of ours stands on what is here"
+        return received.ops[0]
+
+    def cut(self) -> tuple[OpId, ...]:
+        """Return the heads that an entry of ours names: at most `GOVERNANCE_MAX`, sorted.
+
+        Of more, first the one that our own membership rests on, then the newest.
+        """
+        heads = self.governance.heads
+        if len(heads) <= GOVERNANCE_MAX:
+            return heads
+        dag = self.governance.dag
+        standing = self.governance.now.people[self._me]
+        resting = [
+            head
+            for head in heads
+            if dag.numbers[head] == standing.act or self.governance.act(head).knew(standing.act)
+        ]
+        first = max(resting, key=lambda head: self.governance.act(head).place)
+        newest = [head for head in self._newest(GOVERNANCE_MAX) if head != first]
+        newest.sort(key=lambda head: self.governance.act(head).place, reverse=True)
+        return tuple(sorted([first, *newest[: GOVERNANCE_MAX - 1]]))
+
+    def _newest(self, count: int) -> tuple[OpId, ...]:
+        """Return our heads, sorted; of more than `count` the newest."""
+        heads = self.governance.heads
+        if len(heads) <= count:
+            return heads
+        acts = sorted((self.governance.act(head) for head in heads), key=lambda act: act.place)
+        return tuple(sorted(act.id for act in acts[-count:]))
+
+    # --- Entries -------------------------------------------------------------------------------
+
+    def check_writing(self, kind: int) -> None:
+        """Check that an entry of ours of this kind would be let in.
+
+        Raises:
+            LocalError: we may not write it now; says why.
+        """
+        if not self.governance.dag.acts:
+            raise LocalError(NOT_FOUNDED)
+        state = self.governance.now
+        role = state.role(self._me)
+        if may(role, state.policy, _doing(kind)):
+            return
+        if role is Role.NONE:
+            raise LocalError(NOT_IN)
+        raise LocalError(READS_ONLY if role is Role.READER else MAY_NOT)
+
+    def judge(self, header: Header) -> Verdict | Dropped:
+        """Return the verdict on an entry at the cut that it names; of a no the reason.
+
+        An entry that builds on one which waits has no verdict yet, either: it follows that one.
+        """
+        waiting = _pending(MessageId(""), header)
+        verdict = verdict_at_cut(self.governance, waiting.author, waiting.heads, waiting.doing)
+        if verdict is Verdict.NO:
+            return dropped_as(self.governance, waiting)
+        return Verdict.UNKNOWN if self._follows(header) else verdict
+
+    def _follows(self, header: Header) -> bool:
+        """Return whether an entry builds on one that waits."""
+        waiting = self._waiting.messages
+        return any(parent.message_id in waiting for parent in header.parents)
+
+    def lacking(self, header: Header) -> tuple[OpId, ...]:
+        """Return the ops of an entry's cut that are not here."""
+        return self.governance.dag.missing([OpId(head) for head in header.governance])
+
+    def wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
+        """Keep an entry until there is a verdict; returns those that are forgotten for it."""
+        return self._wait(message)
+
+    def _wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
+        self._waiting.add(message)
+        entry = message.entry
+        gone = list(self.pending.add(_pending(entry.message_id, entry.header)))
+        while (
+            self._waiting.size
+            - sum(len(self._waiting.messages[one.message_id].payload) for one in gone)
+            > PENDING_SIZE_MAX
+        ):
+            gone.append(self.pending.remove(next(iter(self.pending.entries))))
+        for one in gone:
+            self._waiting.take(one.message_id)
+        return tuple([one.message_id for one in gone])
+
+    def drop(self, message_id: MessageId, label: Dropped) -> None:
+        """Remember an entry that is not let in."""
+        self.dropped[message_id] = label
+        while len(self.dropped) > DROPPED_MAX:
+            del self.dropped[next(iter(self.dropped))]
+
+    def drain_governance_pending(self) -> Settled:
+        """Judge again what waited for ops that are here now."""
+        drained = self.pending.drain_governance_pending(self.governance)
+        for entry, label in drained.dropped:
+            self._waiting.take(entry.message_id)
+            self.drop(entry.message_id, label)
+        admitted: list[StoredMessage] = []
+        for entry in sorted(drained.reapply, key=self._place):  # what others build on first
+            if self._follows(self._waiting.messages[entry.message_id].entry.header):
+                self.pending.add(entry)
+            else:
+                admitted.append(self._waiting.take(entry.message_id))
+        return Settled(
+            tuple(admitted),
+            tuple([(entry.message_id, label) for entry, label in drained.dropped]),
+        )
+
+    def _place(self, waiting: PendingEntry) -> tuple[int, MessageId]:
+        return self._waiting.messages[waiting.message_id].entry.header.lamport, waiting.message_id
+
+    def on_pull_finished(self) -> Settled:
+        """A peer has told all the ops it has: what waits for others still has had one more try."""
+        wanted = self.pending.wanted(self.governance)
+        gone = self.pending.on_pull_finished(wanted)
+        for entry in gone:
+            self._waiting.take(entry.message_id)
+        return Settled(forgotten=tuple([entry.message_id for entry in gone]))
+
+
+def signed_part(content: bytes) -> bytes:
+    """Return the bytes that the signer of an op signed, of the op as it is sent."""
+    return DOMAIN + content[:-SIGNATURE_SIZE]
+
+
+def _doing(kind: int) -> Doing:
+    return DOING.get(kind, Doing.WRITE)  # type: ignore[call-overload,no-any-return]  # any kind
+
+
+def _pending(message_id: MessageId, header: Header) -> PendingEntry:
+    heads = tuple([OpId(head) for head in header.governance])
+    author = Key(bytes.fromhex(header.author))
+    return PendingEntry(message_id, author, heads, _doing(header.kind))
