@@ -28,6 +28,9 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 PENDING_SIZE_MAX: Final = 16 * 1024 * 1024
 """Bytes of a channel's waiting entries: an honest line has a few hundred."""
 
+VERDICTS_CACHED: Final = 4_096
+"""Verdicts that are kept until they are all let go: people write many lines at one cut."""
+
 NOT_FOUNDED: Final = "Who is in here is not known yet: wait until somebody is here who can tell."
 NOT_IN: Final = "You are not in this channel (any more): what you write would reach nobody."
 MAY_NOT: Final = "Only admins write here; others read and react."
@@ -80,6 +83,8 @@ class Governing:
         self.pending = Pending()
         self.dropped: dict[MessageId, Dropped] = {}
         self._waiting = _Waiting()
+        self._verdicts: dict[tuple[PeerId, tuple[bytes, ...], int], Verdict | Dropped] = {}
+        """Verdicts at cuts that are here, by author, cut and kind: they never change."""
         self._me = Key(bytes.fromhex(me))
         self._sign = signer
 
@@ -224,11 +229,22 @@ class Governing:
 
         An entry that builds on one which waits has no verdict yet, either: it follows that one.
         """
+        asked = header.author, header.governance, header.kind
+        verdict = self._verdicts.get(asked)
+        if verdict is None:
+            verdict = self._verdict(header)
+            if verdict is not Verdict.UNKNOWN:
+                if len(self._verdicts) >= VERDICTS_CACHED:
+                    self._verdicts.clear()
+                self._verdicts[asked] = verdict
+        if verdict is Verdict.YES and self._waiting.messages and self._follows(header):
+            return Verdict.UNKNOWN
+        return verdict
+
+    def _verdict(self, header: Header) -> Verdict | Dropped:
         waiting = _pending(MessageId(""), header)
         verdict = verdict_at_cut(self.governance, waiting.author, waiting.heads, waiting.doing)
-        if verdict is Verdict.NO:
-            return dropped_as(self.governance, waiting)
-        return Verdict.UNKNOWN if self._follows(header) else verdict
+        return dropped_as(self.governance, waiting) if verdict is Verdict.NO else verdict
 
     def _follows(self, header: Header) -> bool:
         """Return whether an entry builds on one that waits."""

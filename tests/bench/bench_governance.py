@@ -9,12 +9,17 @@ processor time.
 evaluation after it, with nothing remembered, `new_cut` one at a cut that lies far from all known
 ones; `act_at_end` is all of taking in one act whose signer knows all others, with the state after
 it; `known_cut` asks again for a cut.
+
+`governed_receive` is all that a group does with a line of somebody else, parsing and storing
+included, signatures left out: messages a second in a governed channel, and in one that is not
+(`peer`), measured in turns in the same run.
 """
 
 import argparse
 import random
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -22,16 +27,24 @@ from typing import Final
 from sync.calimero.governance.governance import Governance, Taken, TakenOp
 from sync.calimero.governance.ops import Add, Invite, Op, Role, SetRole, SignedGroupOp
 from sync.calimero.governance.signing import open_op
+from sync.group import values
+from sync.group.group import Group
+from sync.group.writer import Author as Writing
+from sync.machine import ChannelId
+from sync.sds.parameters import LAN
 from tests.bench.report import (
     Params,
     Result,
     Stopwatch,
+    at_least,
     at_most,
     explained,
     fresh_watch,
     progress,
 )
-from tests.support.sync.governed import History, key, noise, ticket_of
+from tests.support.sync.entries import Author
+from tests.support.sync.governed import History, key, noise, person, ticket_of
+from tests.support.sync.groups import NOW
 
 SIZES: Final = (1_000, 10_000)
 PARTS: Final = 3
@@ -53,6 +66,10 @@ NEW_CUT_MAX_MS: Final = 25.0
 AT_END_MAX_US: Final = 1_000.0
 KNOWN_CUT_MAX_US: Final = 3.0
 MEMORY_MAX_MB: Final = 10.0
+
+LINES: Final = 2_000
+RUNS: Final = 5
+OF_UNGOVERNED_MIN: Final = 0.9
 
 
 class Parted:
@@ -118,6 +135,7 @@ def governance(place: Path) -> Iterator[Result]:
         yield from _cuts(parted.history, params)
         yield from _ends(parted.history, params)
     yield _opening()
+    yield _receiving()
 
 
 def _start(history: History, params: Params) -> Iterator[Result]:
@@ -193,6 +211,42 @@ def _opening() -> Result:
         for _ in range(ENDS):
             open_op(made.content, history.governance.group)
     return Result("governance_open", 1e6 * watch.seconds / ENDS, "us")
+
+
+def _receiving() -> Result:
+    """Compare the lines that a governed group and another one take in a second."""
+    progress("governance: lines received ...")
+    history = History("alice", signing=True)
+    history.add("alice", "bob")
+    channel = ChannelId(history.governance.group.hex())
+    figures: dict[bool, list[float]] = {True: [], False: []}
+    frames: dict[bool, list[values.Arrived]] = {}
+    peer = person("bob").peer_id
+    for governed in figures:
+        bob = Author("bob", channel)
+        bob.identity, bob.peer_id = person("bob"), peer
+        cut = history.governance.heads if governed else ()
+        sent = [bob.write(f"{number}", governance=cut) for number in range(LINES)]
+        frames[governed] = [values.Arrived(peer, one.payload) for one in sent]
+    ops = values.OpsArrived(peer, tuple(op.content for op in history.ops))
+    alice = person("alice")
+    author = Writing(alice.peer_id, alice.sign, lambda *_: True, lambda: 1)
+    for _ in range(RUNS):
+        for governed, rates in figures.items():
+            group = Group(author, channel, LAN, random.Random(SEED), governed=governed)
+            group.handle(values.Restored(values.ChannelState(1)), NOW)
+            if governed:
+                group.handle(ops, NOW)
+            watch = fresh_watch()
+            with watch:
+                for frame in frames[governed]:
+                    group.handle(frame, NOW)
+            assert len(group.sds.log.order) == LINES
+            rates.append(LINES / watch.seconds)
+    ours, others = median(figures[True]), median(figures[False])
+    params: Params = {"messages": LINES, "runs": RUNS}
+    least = at_least("governed_receive", ours, "messages/s", OF_UNGOVERNED_MIN * others, params)
+    return replace(least, peer=others, ratio=ours / others)
 
 
 def main() -> None:
