@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from storage.sqlite.columns import message_id
 from storage.sqlite.payloads import entry_of
 from sync.calimero.governance.dag import Judgement
+from sync.calimero.governance.ops import OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.wire import SIGNATURE_SIZE, op_id
 from sync.errors import StorageError
@@ -29,6 +30,7 @@ OPS: Final = """
     SELECT op_id, content, rank, lowers, touched, asks FROM group_ops WHERE channel = ?
     ORDER BY number
 """
+OP: Final = "SELECT content FROM group_ops WHERE channel = ? AND op_id = ?"
 STORE_PENDING: Final = """
     INSERT OR IGNORE INTO pending_entries (channel, message_id, waku_hash, payload)
     VALUES (?, ?, ?, ?)
@@ -81,6 +83,14 @@ def ops_of(channel: bytes, db: sqlite3.Connection) -> tuple[StoredOp, ...]:
             for stored_id, content, rank, lowers, touched, asks in db.execute(OPS, (channel,))
             if _id_of(content) == stored_id
         ]
+    )
+
+
+def contents_of(channel: bytes, ops: Sequence[OpId], db: sqlite3.Connection) -> tuple[bytes, ...]:
+    """Return the bytes of these ops, in that order, but those that are not what was stored."""
+    found = [db.execute(OP, (channel, one)).fetchone() for one in ops]
+    return tuple(
+        [row[0] for row, one in zip(found, ops, strict=True) if row and _id_of(row[0]) == one]
     )
 
 

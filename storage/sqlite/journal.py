@@ -19,6 +19,7 @@ from storage.sqlite.database import Database
 from storage.sqlite.entry_pages import page_of
 from storage.sqlite.governance import (
     GovernanceRecord,
+    contents_of,
     dropped_of,
     keep_governance,
     ops_of,
@@ -59,6 +60,7 @@ from storage.sqlite.queries import (
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
+from sync.calimero.governance.ops import OpId
 from sync.errors import StorageError
 from sync.group.clock_values import Answer
 from sync.group.ingest import outline_of_entry
@@ -186,6 +188,10 @@ class SqliteJournal:
         read = partial(page_of, bytes.fromhex(channel), spans, place, limit)
         rows, more = await self._sound(read)
         return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
+    async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:
+        """Return the bytes of these ops of governance; see `Journal.load_ops`."""
+        return await self._database.read(partial(contents_of, bytes.fromhex(channel), ops))
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""

@@ -1,7 +1,8 @@
 """Calimero: governance.
 
 Governance is a signed history of who is in. Where each section of the specification lives: machines
-and functions without IO. The streams of catch-ups and the planes of state are not built yet.
+and functions without IO. The frames and streams that carry this, and the planes of state, are not built
+yet.
 
 | section | here |
 |---|---|
@@ -18,7 +19,9 @@ and functions without IO. The streams of catch-ups and the planes of state are n
 | Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
 | Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
 | Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |
+| when to tell, and when to ask | `sync.group.heartbeats.Heartbeats` |
 | Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
+| the ops that a peer may have | `sync.group.governing.Governing.on_request` |
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
 | publish_group_op | `sync.group.governing.Governing.publish` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |

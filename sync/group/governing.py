@@ -1,10 +1,26 @@
 """Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
 
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
 from sync.calimero.governance import limits
+from sync.calimero.governance.catch_up import (
+    GroupDeltaRequest,
+    GroupDeltaResponse,
+    decode_heartbeat,
+    decode_request,
+    decode_response,
+    encode_heartbeat,
+    encode_request,
+    encode_response,
+    heartbeat,
+    lacking,
+    named_heads,
+    owed,
+    page,
+)
 from sync.calimero.governance.governance import (
     Governance,
     Known,
@@ -18,12 +34,22 @@ from sync.calimero.governance.pending import Dropped, Pending, PendingEntry, dro
 from sync.calimero.governance.refusal import OpError
 from sync.calimero.governance.rights import judge
 from sync.calimero.governance.signing import open_op, sign
-from sync.calimero.governance.verdicts import Doing, may, verdict_at_cut
+from sync.calimero.governance.verdicts import (
+    Doing,
+    may,
+    peer_is_group_member,
+    verdict_at_cut,
+)
 from sync.calimero.governance.wire import DOMAIN, SIGNATURE_SIZE, decode
 from sync.entries.entry import GOVERNANCE_MAX, Header, Kind
-from sync.errors import LocalError
+from sync.errors import LocalError, RemoteError
+from sync.group import values
+from sync.group.heartbeats import Heartbeats
 from sync.group.records import DROPPED_MAX, StoredMessage, StoredOp
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+
+LOADED_AT_ONCE: Final = 1_024
+"""Ops that are loaded for one page: 256 KiB of the shortest."""
 
 PENDING_SIZE_MAX: Final = 16 * 1024 * 1024
 """Bytes of a channel's waiting entries: an honest line has a few hundred."""
@@ -78,11 +104,20 @@ class _Waiting:
 class Governing:
     """Governance of one channel, as one of its members knows it."""
 
-    def __init__(self, channel: ChannelId, me: PeerId, signer: Callable[[bytes], bytes]) -> None:
+    def __init__(
+        self,
+        channel: ChannelId,
+        me: PeerId,
+        signer: Callable[[bytes], bytes],
+        rng: random.Random,
+    ) -> None:
+        self.beats = Heartbeats(rng)
         self.governance = Governance(GroupId(bytes.fromhex(channel)))
         self.pending = Pending()
         self.dropped: dict[MessageId, Dropped] = {}
         self._waiting = _Waiting()
+        self._asked = 0
+        """Peers asked for what entries wait for."""
         self._verdicts: dict[tuple[PeerId, tuple[bytes, ...], int], Verdict | Dropped] = {}
         """Verdicts at cuts that are here, by author, cut and kind: they never change."""
         self._me = Key(bytes.fromhex(me))
@@ -205,6 +240,101 @@ class Governing:
             return heads
         acts = sorted((self.governance.act(head) for head in heads), key=lambda act: act.place)
         return tuple(sorted(act.id for act in acts[-count:]))
+
+    # --- What others have ----------------------------------------------------------------------
+
+    def tick(self, peers: Set[PeerId], now: Nanos) -> list[values.Effect]:
+        """Tell our heads and ask for ops, if it is time to."""
+        beats, heads = self.beats, self.governance.heads
+        effects: list[values.Effect] = []
+        if beats.beat(now):
+            told = sorted(peers)
+            if told and self.pending.wanted(self.governance):
+                self._asked += 1  # another one each time
+                beats.wants(told[self._asked % len(told)], now)
+        else:
+            told = beats.told_news(heads, peers, now)
+        if told:
+            payload = encode_heartbeat(heartbeat(self.governance))
+            effects.append(values.SendHeartbeat(tuple(told), payload))
+        if (peer := beats.pull(now)) is not None:
+            effects.append(self._request(peer))
+        return effects
+
+    def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos) -> None:
+        """Compare the heads that a peer tells with ours.
+
+        Raises:
+            RemoteError: it is none, or of another channel.
+        """
+        beat = decode_heartbeat(payload)
+        self._check_group(beat.group)
+        lacks = bool(lacking(self.governance, beat.dag_heads))
+        self.beats.heard(peer, beat.dag_heads, lacks=lacks, now=now)
+
+    def on_request(
+        self, peer: PeerId, payload: bytes, now: Nanos, *, newest: bool
+    ) -> list[values.Effect]:
+        """Have the ops loaded that a peer asks for, of those it may have.
+
+        Members, and whoever has proved the newest epoch (`newest`), may have all. Somebody who was
+        in gets the op that took them out and its ancestors, everybody else nothing.
+
+        Raises:
+            RemoteError: it is no request, or of another channel.
+        """
+        request = decode_request(payload)
+        self._check_group(request.group)
+        owed_ids = owed(self.governance, request.known_heads)
+        key = Key(bytes.fromhex(peer))
+        if peer_is_group_member(self.governance, key):
+            if lacking(self.governance, request.known_heads):
+                self.beats.wants(peer, now)
+        elif not newest:
+            owed_ids = self._of_departure(key, owed_ids)
+        ids = tuple(owed_ids[:LOADED_AT_ONCE])
+        return [values.LoadOps(peer, ids, more=len(owed_ids) > len(ids))]
+
+    def answer(self, loaded: values.OpsLoaded) -> list[values.Effect]:
+        """Send a page of the ops that were loaded."""
+        first = page(loaded.contents)
+        whole = GroupDeltaResponse(first.ops, first.has_more or loaded.more)
+        return [values.AnswerOps(loaded.peer, encode_response(whole))]
+
+    def on_page(self, peer: PeerId, payload: bytes, now: Nanos) -> tuple[News, bool]:
+        """Take in a page of ops; returns the news, and whether it was the last.
+
+        Raises:
+            RemoteError: it is no page.
+        """
+        response = decode_response(payload)
+        news = self.receive(response.ops)
+        more = response.has_more and bool(news.taken)  # else the same page would come again
+        self.beats.answered(peer, now, more=more)
+        return news, not more
+
+    def _request(self, peer: PeerId) -> values.RequestOps:
+        request = GroupDeltaRequest(self.governance.group, named_heads(self.governance))
+        return values.RequestOps(peer, encode_request(request))
+
+    def request_on(self, peer: PeerId) -> values.RequestOps:
+        """Ask for the next page: our heads have grown by the last one."""
+        return self._request(peer)
+
+    def _of_departure(self, key: Key, ids: Sequence[OpId]) -> list[OpId]:
+        """Return those of `ids` that the op which took somebody out stands on, and itself."""
+        dag = self.governance.dag
+        if not dag.acts:
+            return []
+        standing = self.governance.now.people.get(key)
+        if standing is None:
+            return []
+        departure = dag.acts[standing.act]
+        return [one for one in ids if one == departure.id or departure.knew(dag.numbers[one])]
+
+    def _check_group(self, group: GroupId) -> None:
+        if group != self.governance.group:
+            raise RemoteError("governance of another channel")
 
     # --- Entries -------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sync.calimero.governance.governance import TakenOp
-from sync.calimero.governance.ops import Verdict
+from sync.calimero.governance.ops import OpId, Verdict
 from sync.calimero.governance.pending import Dropped
 from sync.entries import ephemeral
 from sync.entries.entry import Entry, Header
@@ -75,8 +75,10 @@ class Group:
         self.channel = channel
         self._author = author
         self._gate = author.gate(channel, parameters.limits, governed=governed)
-        self.governing = Governing(channel, author.me, author.sign) if self._gate.governed else None
+        self.governing: Governing | None = None
         """Governance of the channel; None where nobody governs."""
+        if self._gate.governed:
+            self.governing = Governing(channel, author.me, author.sign, rng)
         self._writer = Writer(author.me, channel, self._gate, author.sign)
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
@@ -142,16 +144,24 @@ class Group:
                 effects = self._on_history(event)
             case values.Restored(state):
                 effects = self._on_restored(state)
-            case values.OpsArrived() | values.Act():
-                effects = self._on_governance(event)
             case values.Damaged(message_ids):
                 effects = self._discard([one for one in message_ids if self._holds(one)])
+            case values.OpsArrived() | values.OpsAnswered() | values.Act():
+                effects = self._on_governance(event)
+            case values.HeartbeatArrived() | values.OpsRequested() | values.OpsLoaded():
+                effects = self._on_catch_up(event)
             case _:
                 effects = self._sessions(event)
+        return self._followed(effects)
+
+    def _followed(self, effects: list[values.Effect]) -> list[values.Effect]:
+        """Add what follows from the state that an input left behind."""
         if self._lacked or self.sds.incoming.missing:
             effects += self._lacking()
         if self.loading.ids or self.loading.left:
-            effects += self.loading.sweep(now)
+            effects += self.loading.sweep(self._now)
+        if self.governing is not None:
+            effects += self.governing.tick(self.peers, self._now)
         return effects
 
     @property
@@ -166,6 +176,8 @@ class Group:
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
         due = earlier(earlier(due, self._relays_at), self.relays.deadline())
+        if self.governing is not None:
+            due = earlier(due, self.governing.beats.deadline())
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
@@ -173,9 +185,13 @@ class Group:
             effects = self._sessions(event)
             self.peers.add(event.peer)
             self.relays.linked(event.peer, self._now)
+            if self.governing is not None:
+                self.governing.beats.linked(self._now)
             self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
+        if self.governing is not None:
+            self.governing.beats.gone(event.peer)
         self.relays.gone(event.peer)
         effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
         effects += self.typists.stopped(event.peer)
@@ -398,7 +414,7 @@ class Group:
                     *self._forget(gone),
                 ]
                 if lacking := self.governing.lacking(header):
-                    effects.append(values.LackingOps(via, lacking))
+                    effects += self._lack_ops(via, lacking)
                 if gone:
                     effects += self._drain(self.governing)
             case label:
@@ -424,25 +440,59 @@ class Group:
         ended = [values.EndPending(self.channel, one) for one in message_ids]
         return [*ended, values.PendingEnded(tuple(message_ids), None)]
 
-    def _on_governance(self, event: values.OpsArrived | values.Act) -> list[values.Effect]:
+    def _on_governance(
+        self, event: values.OpsArrived | values.OpsAnswered | values.Act
+    ) -> list[values.Effect]:
         """Take in ops, others' or one of ours, and judge anew what waited for them."""
-        governing = self.governing
-        if governing is None:
-            raise RemoteError("governance in a channel that nobody governs")
+        governing = self._governing()
         if isinstance(event, values.Act):
             clock = self._now + self.aside.offset
             taken = governing.publish(event.op, self.sds.next_lamport(self._now), clock)
             acted = values.Acted(event.token, taken.op.id)
             sent = values.SendOp(taken.op.content)
             return [*self._governed((taken,)), acted, sent, *self._drain(governing)]
-        news = governing.receive(event.contents)
+        if isinstance(event, values.OpsAnswered):
+            news, whole = governing.on_page(event.peer, event.payload, self._now)
+        else:
+            news, whole = governing.receive(event.contents), False
         effects = self._governed(news.taken)
         effects += [values.Refused(event.peer, reason) for reason in news.refused]
+        if news.taken:
+            governing.beats.took_in(self._now)
         if news.missing:
-            effects.append(values.LackingOps(event.peer, news.missing))
-        if event.whole:
+            effects += self._lack_ops(event.peer, news.missing)
+        if whole:
             effects += self._forget(governing.on_pull_finished().forgotten)
+        elif isinstance(event, values.OpsAnswered):
+            effects.append(governing.request_on(event.peer))
         return [*effects, *self._drain(governing)]
+
+    def _on_catch_up(
+        self, event: values.HeartbeatArrived | values.OpsRequested | values.OpsLoaded
+    ) -> list[values.Effect]:
+        """Compare heads with a peer, or give it ops."""
+        governing = self._governing()
+        match event:
+            case values.HeartbeatArrived(peer, payload):
+                if peer in self.peers:  # and not gone meanwhile
+                    governing.on_heartbeat(peer, payload, self._now)
+                return []
+            case values.OpsRequested(peer, payload, newest):
+                return governing.on_request(peer, payload, self._now, newest=newest)
+            case values.OpsLoaded():
+                return governing.answer(event)
+
+    def _governing(self) -> Governing:
+        if self.governing is None:
+            raise RemoteError("governance in a channel that nobody governs")
+        return self.governing
+
+    def _lack_ops(self, peer: PeerId | None, ops: tuple[OpId, ...]) -> list[values.Effect]:
+        """Ask who named ops that are not here, at once."""
+        if self.governing is not None and peer in self.peers:
+            assert peer is not None
+            self.governing.beats.wants(peer, self._now)
+        return [values.LackingOps(peer, ops)]
 
     def _governed(self, taken: Sequence[TakenOp]) -> list[values.Effect]:
         if not taken:

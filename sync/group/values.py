@@ -237,8 +237,43 @@ class OpsArrived:
 
     peer: PeerId
     contents: tuple[bytes, ...]
-    whole: bool = False
-    """Whether these are the last of all that the peer has and we lacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatArrived:
+    """A peer tells the heads of governance that it has (GroupStateHeartbeat)."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpsRequested:
+    """A peer asks for ops that it lacks (GroupDeltaRequest).
+
+    `newest`: its link has proved the newest epoch, so it may have all though it is not in (yet).
+    """
+
+    peer: PeerId
+    payload: bytes
+    newest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpsLoaded:
+    """Answer to `LoadOps`: the bytes of these ops, in that order."""
+
+    peer: PeerId
+    contents: tuple[bytes, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpsAnswered:
+    """A page of ops came from a peer that was asked (GroupDeltaResponse)."""
+
+    peer: PeerId
+    payload: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +318,10 @@ Input: TypeAlias = (
     | AuthorsLoaded
     | Damaged
     | OpsArrived
+    | HeartbeatArrived
+    | OpsRequested
+    | OpsLoaded
+    | OpsAnswered
     | Act
     | Tick
 )
@@ -500,6 +539,39 @@ class SendOp:
 
 
 @dataclass(frozen=True, slots=True)
+class SendHeartbeat:
+    """Tell these peers the heads of governance that we have."""
+
+    peers: tuple[PeerId, ...]
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOps:
+    """Ask a peer for ops that we lack, on a stream of its own."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOps:
+    """Load the bytes of these ops for a peer (`OpsLoaded`); `more`: it lacks others, too."""
+
+    peer: PeerId
+    ops: tuple[OpId, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOps:
+    """Send a page of ops to a peer that asked."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Governed:
     """Ops were taken in: membership, roles, policy or keys may be others now."""
 
@@ -568,6 +640,10 @@ Effect: TypeAlias = (
     | Warned
     | Acted
     | SendOp
+    | SendHeartbeat
+    | RequestOps
+    | LoadOps
+    | AnswerOps
     | Governed
     | LackingOps
     | Pends

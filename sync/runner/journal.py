@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
 from sync.machine import ChannelId, MessageId
@@ -92,6 +93,9 @@ class Journal(Protocol):
         At most `PAGE_BYTES` of them. A log is in one span at most; entries that are parked count as
         ones that are not here.
         """
+
+    async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:
+        """Return the bytes of these ops of governance, in order, but those that have rotted."""
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""

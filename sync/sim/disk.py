@@ -331,6 +331,10 @@ class Disk:
         found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
         return [self.load(message.entry.message_id) for message in found]
 
+    def load_ops(self, ops: Sequence[OpId]) -> tuple[bytes, ...]:
+        """Return the bytes of these ops of governance, in that order."""
+        return tuple([self.ops[one].content for one in ops if one in self.ops])
+
     def load_held_back(
         self, after: tuple[int, MessageId] | None, limit: int
     ) -> tuple[Outline, ...]:

@@ -8,6 +8,7 @@ import pytest
 from storage.sqlite import governance
 from storage.sqlite.journal import Fork, Hole
 from sync.calimero.governance.dag import Judgement
+from sync.calimero.governance.ops import OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.rights import FOUNDING
 from sync.errors import StorageError
@@ -399,11 +400,14 @@ async def test_governance_comes_back_as_it_was_kept(tmp_path: Path) -> None:
 
     async with opened(path) as store:
         state = await store.journal.restore(CHANNEL)
+        wanted = [history.ops[1].id, OpId(b"?" * 32), history.ops[0].id]
+        asked = await store.journal.load_ops(CHANNEL, wanted)
         await store.members.add_channel(membership(OTHER, "coffee"), log=U64_MAX)
         assert await store.journal.restore(OTHER) == ChannelState(U64_MAX)
 
     assert [one.content for one in state.ops] == [one.content for one in (*ops, odd)]
     assert [one.judgement for one in state.ops] == [one.judgement for one in (*ops, odd)]
+    assert asked == (history.ops[1].content, history.ops[0].content) == model.load_ops(wanted)
     assert state.pending == (waiting[0], waiting[2])
     assert state.dropped == ((dropped, Dropped.REMOVED),)
     same = model.restore()

@@ -5,6 +5,7 @@ from itertools import permutations
 
 import pytest
 
+from sync.calimero.governance.catch_up import GroupDeltaResponse, encode_response
 from sync.calimero.governance.ops import (
     Access,
     Add,
@@ -19,9 +20,10 @@ from sync.entries.entry import GOVERNANCE_MAX, Kind
 from sync.errors import LocalError, RemoteError
 from sync.group import governing, values
 from sync.machine import ChannelId, MessageId
+from sync.sds.message import Message
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import NAMES, History, key, noise, person
-from tests.support.sync.groups import NOW, NOW_MS, Member, only
+from tests.support.sync.groups import NOW, NOW_MS, Member, arrived, name_of, only
 
 FOREIGN = OpId(b"\x07" * 32)
 """Id of an op that nobody has."""
@@ -45,9 +47,15 @@ def member(name: str, history: History, ops: Sequence[SignedGroupOp] | None = No
     return one
 
 
-def told(one: Member, ops: Sequence[SignedGroupOp], *, whole: bool = False) -> list[values.Effect]:
+def told(one: Member, ops: Sequence[SignedGroupOp]) -> list[values.Effect]:
     contents = tuple(op.content for op in ops)
-    return one.tell(values.OpsArrived(Author("trent").peer_id, contents, whole))
+    return one.tell(values.OpsArrived(Author("trent").peer_id, contents))
+
+
+def told_nothing(one: Member) -> list[values.Effect]:
+    """A peer that was asked has no op more."""
+    page = encode_response(GroupDeltaResponse((), has_more=False))
+    return one.tell(values.OpsAnswered(Author("trent").peer_id, page))
 
 
 def author(name: str, history: History) -> Author:
@@ -192,8 +200,10 @@ def test_a_line_that_names_a_forgotten_one_waits_for_it_no_more() -> None:
     alice.hear(answer)
     alice.start()
 
-    for _ in range(16):
-        told(alice, [], whole=True)
+    told_nothing(alice)
+    assert answer.entry.message_id not in alice.disk.rows
+    for _ in range(15):
+        told_nothing(alice)
 
     assert answer.entry.message_id in alice.disk.rows
     assert alice.disk.restore().pending == ()
@@ -228,7 +238,7 @@ def test_a_line_is_forgotten_after_sixteen_pulls_that_did_not_bring_its_cut() ->
     sent = author("bob", history).write(lamport=NOW_MS, governance=[FOREIGN])
     alice.hear(sent)
 
-    ends = [ended(told(alice, [], whole=True)) for _ in range(16)]
+    ends = [ended(told_nothing(alice)) for _ in range(16)]
 
     assert ends == [[]] * 15 + [[((sent.entry.message_id,), None)]]
     state = alice.disk.restore()
@@ -249,6 +259,20 @@ def test_waiting_lines_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> 
     assert [one.entry.message_id for one in alice.disk.restore().pending] == [
         one.entry.message_id for one in sent[1:]
     ]
+
+
+def test_nobody_is_asked_for_a_line_that_waits() -> None:
+    history = founded()
+    alice = member("alice", history)
+    bob = author("bob", history)
+    waits = bob.write(lamport=NOW_MS, governance=[FOREIGN])
+    alice.hear(waits)
+    named = (name_of(waits),)
+    sync = Message(bob.peer_id, MessageId("5" * 64), bob.channel, NOW_MS + 1, named)
+
+    alice.tell(arrived(sync, bob.peer_id))
+
+    assert not alice.group.sds.incoming.missing
 
 
 # --- A start --------------------------------------------------------------------------------------

@@ -1,0 +1,114 @@
+"""Heartbeats of governance: times at which a node tells its heads, and asks those who have more."""
+
+import random
+from collections.abc import Collection
+from typing import Final
+
+from sync.calimero.governance.ops import OpId
+from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, earlier
+
+EVERY: Final = 30 * SECOND
+"""Interval of heartbeats, a tenth more or less."""
+
+NEWS_AFTER: Final = (200 * MILLISECOND, SECOND)
+"""Time after which who took in an unknown op tells its heads, between these."""
+
+PULL_AFTER: Final = (SECOND, 3 * SECOND)
+"""Time after which who sees other heads asks for them, between these; at once after news."""
+
+PULL_FOR: Final = 20 * SECOND
+"""Time after which an answer is not waited for any more, and others are asked."""
+
+
+class Heartbeats:
+    """Times of heartbeats and pulls of one channel; one pull at a time."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self._next: Nanos | None = None
+        self._news: Nanos | None = None
+        """When to tell heads that came lately."""
+        self._heads: dict[PeerId, frozenset[OpId]] = {}
+        """Heads that each peer told last."""
+        self._pulls: dict[PeerId, Nanos] = {}
+        """When to ask each peer for heads that it told and we lack."""
+        self._pulling: tuple[PeerId, Nanos] | None = None
+        """Peer that is being asked, and until when its answer is waited for."""
+
+    def deadline(self) -> Nanos | None:
+        """Return when something is next due."""
+        due = earlier(self._next, self._news)
+        if self._pulling is not None:
+            return earlier(due, self._pulling[1])
+        return earlier(due, min(self._pulls.values(), default=None))
+
+    def linked(self, now: Nanos) -> None:
+        """A peer came: it is told our heads soon."""
+        self._news = earlier(self._news, now + self._between(*NEWS_AFTER))
+        if self._next is None:
+            self._next = now + self._interval()
+
+    def gone(self, peer: PeerId) -> None:
+        """A peer has no link any more."""
+        self._heads.pop(peer, None)
+        self._pulls.pop(peer, None)
+        if self._pulling is not None and self._pulling[0] == peer:
+            self._pulling = None
+
+    def took_in(self, now: Nanos) -> None:
+        """An op came that was not known here: others may not know it, either."""
+        self._news = earlier(self._news, now + self._between(*NEWS_AFTER))
+
+    def heard(self, peer: PeerId, heads: Collection[OpId], *, lacks: bool, now: Nanos) -> None:
+        """A peer told its heads; `lacks`: some of them are not here."""
+        self._heads[peer] = frozenset(heads)
+        if not lacks:
+            self._pulls.pop(peer, None)
+        elif peer not in self._pulls:
+            self._pulls[peer] = now + self._between(*PULL_AFTER)
+
+    def wants(self, peer: PeerId, now: Nanos) -> None:
+        """A peer named ops that are not here: it is asked at once."""
+        self._pulls[peer] = now
+
+    def beat(self, now: Nanos) -> bool:
+        """Return whether it is time to tell everybody."""
+        if self._next is None or now < self._next:
+            return False
+        self._next, self._news = now + self._interval(), None
+        return True
+
+    def told_news(
+        self, ours: Collection[OpId], peers: Collection[PeerId], now: Nanos
+    ) -> list[PeerId]:
+        """Return who is told of news now: those who have not shown these heads."""
+        if self._news is None or now < self._news:
+            return []
+        self._news = None
+        known = frozenset(ours)
+        return sorted(one for one in peers if self._heads.get(one) != known)
+
+    def pull(self, now: Nanos) -> PeerId | None:
+        """Return the peer to ask for ops now, if it is time and nobody is being asked."""
+        if self._pulling is not None:
+            if now < self._pulling[1]:
+                return None
+            self._pulling = None
+        ready = [(at, peer) for peer, at in self._pulls.items() if at <= now]
+        if not ready:
+            return None
+        _, peer = min(ready)
+        del self._pulls[peer]
+        self._pulling = peer, now + PULL_FOR
+        return peer
+
+    def answered(self, peer: PeerId, now: Nanos, *, more: bool) -> None:
+        """A page of ops came from a peer that was asked; `more` follow."""
+        if self._pulling is not None and self._pulling[0] == peer:
+            self._pulling = (peer, now + PULL_FOR) if more else None
+
+    def _interval(self) -> Nanos:
+        return self._between(EVERY * 9 // 10, EVERY * 11 // 10)
+
+    def _between(self, least: Nanos, most: Nanos) -> Nanos:
+        return self._rng.randrange(least, most)
