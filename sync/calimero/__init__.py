@@ -1,8 +1,8 @@
 """Calimero: governance.
 
 Governance is a signed history of who is in. Where each section of the specification lives: machines
-and functions without IO. The frames and streams that carry this, and the planes of state, are not built
-yet.
+and functions without IO. The frames and streams that carry this, and the planes of state, are not
+built yet.
 
 | section | here |
 |---|---|

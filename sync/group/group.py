@@ -438,6 +438,7 @@ class Group:
         if not message_ids:
             return []
         ended = [values.EndPending(self.channel, one) for one in message_ids]
+        self._sds(sds.Postpone(frozenset(message_ids), gone=True))
         return [*ended, values.PendingEnded(tuple(message_ids), None)]
 
     def _on_governance(

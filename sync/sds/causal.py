@@ -244,8 +244,16 @@ class Causal:
         freed = self.incoming.arrived(message_id)
         return [Found(message_id), *self._deliver(freed)]
 
-    def postpone(self, message_ids: frozenset[MessageId], now: Nanos) -> None:
-        """These are here; ask nobody for them, and let wait who waits for them."""
+    def postpone(
+        self, message_ids: frozenset[MessageId], now: Nanos, *, gone: bool = False
+    ) -> None:
+        """These are here; ask nobody for them, and let wait who waits for them.
+
+        `gone`: they are here no more.
+        """
+        if gone:
+            self.aside -= message_ids
+            return
         self.aside.update(message_ids)
         for message_id in message_ids:
             self.repairs.came(message_id, now)

@@ -111,8 +111,8 @@ class Channel:
                 return []
             case SetAside(message_id):
                 return self._news(self._causal.set_aside(message_id, now), now)
-            case Postpone(message_ids):
-                self._causal.postpone(message_ids, now)
+            case Postpone(message_ids, gone):
+                self._causal.postpone(message_ids, now, gone=gone)
                 return []
             case Forgo():
                 return self._causal.forgo(now)

@@ -115,6 +115,8 @@ class Postpone:
     """
 
     message_ids: frozenset[MessageId]
+    gone: bool = False
+    """They were let go meanwhile: whoever is named by others is looked for again."""
 
 
 @dataclass(frozen=True, slots=True)

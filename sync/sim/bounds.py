@@ -19,6 +19,7 @@ import numpy as np
 
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, relays, typing_notices, writer
+from sync.group.group import Group
 from sync.manager import histories, schedule
 from sync.p2panda import messages, sending
 from sync.p2panda import session as p2panda
@@ -66,12 +67,14 @@ class Scale:
         links: peers, of all channels together.
         channels: how many channels it is in.
         filter_ids: how many ids a filter holds.
+        outside: entries that wait for governance, or were dropped.
     """
 
     stored: int
     links: int
     channels: int
     filter_ids: int
+    outside: int = 0
 
     @property
     def sessions(self) -> int:
@@ -121,7 +124,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "ChannelLogs._logs": _stored,
     "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
     "Causal._pouring": lambda scale: 2 * scale.links + 64,
-    "Causal.aside": _stored,
+    "Causal.aside": lambda scale: scale.stored + scale.outside,
     "Causal.forgone": causal.FORGONE_MAX,
     "Group.peers": _links,
     "Holders._hints": evidence.HINTS_MAX,
@@ -307,10 +310,17 @@ def check_bounds(one: Runner, node: int) -> None:
         )
 
 
+def _outside(group: Group) -> int:
+    """Return how many entries wait for governance, or were dropped."""
+    governing = group.governing
+    return 0 if governing is None else len(governing.pending.entries) + len(governing.dropped)
+
+
 def _scale(one: Runner) -> Scale:
     groups = one.groups.values()
     return Scale(
         stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
+        outside=sum([_outside(group) for group in groups]),
         links=sum([len(group.peers) for group in groups]),
         channels=len(groups),
         filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),

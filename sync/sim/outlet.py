@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from sync.errors import StorageError
@@ -177,10 +178,60 @@ class Outlet:
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")
+            case (
+                values.SendOp()
+                | values.SendHeartbeat()
+                | values.RequestOps()
+                | values.AnswerOps()
+                | values.LoadOps()
+            ):
+                self._govern(node, room, effect)
             case _ if node.number >= self.hostile_from:
                 pass  # nobody is asked to believe what it shows its own person
             case _:
                 self._witness(node, room, effect)
+
+    def _govern(
+        self,
+        node: Node,
+        room: Room,
+        effect: values.SendOp
+        | values.SendHeartbeat
+        | values.RequestOps
+        | values.AnswerOps
+        | values.LoadOps,
+    ) -> None:
+        """Say something of governance: ops and heartbeats are lost as frames are, streams not."""
+        me = node.identity.peer_id
+        match effect:
+            case values.LoadOps(peer, ops, more):
+                contents = node.disks[room.channel].load_ops(ops)
+                self.streams.feed(node, values.OpsLoaded(peer, contents, more), room.channel)
+            case values.SendOp(content):
+                hearers = [one for one in self.links.receivers(node) if one in room.members]
+                self._say(node, room, values.OpsArrived(me, (content,)), hearers, len(content))
+            case values.SendHeartbeat(peers, payload):
+                hearers = [self._by_peer[peer].number for peer in peers]
+                self._say(node, room, values.HeartbeatArrived(me, payload), hearers, len(payload))
+            case values.RequestOps(peer, payload):
+                self._stream(node, room, values.OpsRequested(me, payload), self._by_peer[peer])
+            case values.AnswerOps(peer, payload):
+                self._stream(node, room, values.OpsAnswered(me, payload), self._by_peer[peer])
+
+    def _say(
+        self, node: Node, room: Room, event: values.Input, hearers: Sequence[int], size: int
+    ) -> None:
+        for at, receiver in self.network.arrivals(self.timeline.now, size, hearers):
+            heard = partial(self._hear, node.number, self.nodes[receiver], room.channel, event)
+            self.timeline.call(at, heard)
+
+    def _stream(self, node: Node, room: Room, event: values.Input, to: Node) -> None:
+        heard = partial(self._hear, node.number, to, room.channel, event)
+        self.timeline.call(self.timeline.now + self.network.latency(), heard)
+
+    def _hear(self, sender: int, node: Node, channel: ChannelId, event: values.Input) -> None:
+        if node.runner is not None and self.links.carries(sender, node):
+            self.streams.feed(node, event, channel)
 
     def _witness(self, node: Node, room: Room, effect: values.Effect) -> None:
         """Take note of what a person, or an engineer, is told."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from sync.calimero.governance.ops import Key, Op, Role
 from sync.entries import changes
 from sync.entries.changes import Change
 from sync.entries.entry import Kind, Text, encode_text
@@ -25,6 +26,7 @@ from sync.sessions.protocol import Protocols
 from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
+from sync.sim.governed import Founded, found
 from sync.sim.hostile import ALIASES, Hostiles, Member
 from sync.sim.hostile_acts import Mind
 from sync.sim.invariants import Signed, Witness, check_hints
@@ -81,6 +83,8 @@ class Terms:
     links_max: int | None = None
     streams_max: int | None = None
     hostile: int = 0
+    governed: bool = False
+    """Whether there is a further channel, of all nodes, that node 0 founded and governs."""
 
 
 class World:
@@ -105,7 +109,8 @@ class World:
         watch: Watch | None = None,
     ) -> None:
         hostile = terms.hostile
-        assert terms.mesh or not terms.rooms, "one broadcast to all is of one channel"
+        alone = not terms.rooms and not terms.governed
+        assert terms.mesh or alone, "one broadcast to all is of one channel"
         assert terms.mesh or not hostile, "hostile members need links to be told apart"
         self.seed = seed
         self.watch = watch
@@ -121,12 +126,13 @@ class World:
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
         self._signed: Signed = {}
-        everybody = frozenset(range(total))
+        self._founded = _founded(seed, size) if terms.governed else None
         self.rooms = {
             channel: self._room(channel, members)
             for channel, members in [
-                (CHANNEL, everybody),
+                (CHANNEL, frozenset(range(total))),
                 *[(further_channel(1 + at), some) for at, some in enumerate(terms.rooms)],
+                *[(one, frozenset(range(size))) for one in (self.governed,) if one is not None],
             ]
         }
         first = self.rooms[CHANNEL]
@@ -167,8 +173,7 @@ class World:
         for node in self.nodes[:size]:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
-        differ = self._clocks_differ
-        self.links: Links = Mesh(around, telling=differ) if terms.mesh else Air(around)
+        self.links: Links = Mesh(around, telling=self._clocks_differ) if terms.mesh else Air(around)
         self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
             rooms=self.rooms,
@@ -191,11 +196,19 @@ class World:
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
 
     def _room(self, channel: ChannelId, members: frozenset[int]) -> Room:
-        parameters = self.terms.parameters
+        parameters, founded = self.terms.parameters, self._founded
         membership = Membership(
-            channel, "sim", b"", open=True, profile=parameters.name, joined_ns=EPOCH
+            channel,
+            "sim",
+            b"",
+            open=True,
+            profile=parameters.name,
+            joined_ns=EPOCH,
+            genesis=founded.genesis if founded and channel == founded.channel else None,
         )
-        gate = RememberingGate.of(channel, self._verify, parameters.limits)
+        gate = RememberingGate.of(
+            channel, self._verify, parameters.limits, governed=membership.governed
+        )
         honest = sum(number < self.hostile_from for number in members)
         witness = Witness(honest, self.hostile_from, self._signed)
         return Room(channel, membership, members, gate, witness)
@@ -218,6 +231,11 @@ class World:
             )
             members.append(Member(node, aliases, mind))
         return Hostiles(members, self.honest, room, self.time, links, self.streams, self._outlet)
+
+    @property
+    def governed(self) -> ChannelId | None:
+        """The channel that is governed, if one is."""
+        return None if self._founded is None else self._founded.channel
 
     @property
     def now(self) -> Nanos:
@@ -269,6 +287,15 @@ class World:
         self._tokens += 1
         body = encode_text(Text(f"node{number}", text))
         self._feed_channel(node, values.Write(self._tokens, Kind.TEXT, body), channel)
+
+    def act(self, number: int, op: Op) -> None:
+        """Let a node's person govern now; without the right, nothing comes of it."""
+        node = self.nodes[number]
+        if node.runner is None:
+            return
+        assert self.governed is not None
+        self._tokens += 1
+        self._feed_channel(node, values.Act(self._tokens, op), self.governed)
 
     def change(self, number: int, change: Change) -> None:
         """Let a node's person edit, hide or react to a message that is on the node's disk, now.
@@ -455,7 +482,8 @@ class World:
     def check(self) -> None:
         """Assert the invariants that hold at the end of a run."""
         for channel, room in self.rooms.items():
-            disks = {node.number: node.disks[channel] for node in self.honest_in(room)}
+            there = [node for node in self.honest_in(room) if _is_in(node, channel)]
+            disks = {node.number: node.disks[channel] for node in there}
             room.witness.check_end(disks)
         chances = sum(room.witness.hint_chances for room in self.rooms.values())
         check_hints(self.meter.false_hints, chances, self.terms.parameters.bloom.error_rate)
@@ -501,6 +529,8 @@ class World:
             for channel, room in self.rooms.items()
             if number in room.members
         }
+        if self._founded is not None:
+            disks[self._founded.channel].commit(self._founded.ops)
         return Node(number, who, number, disks)
 
     def _alias(self, number: int, size: int) -> Node:
@@ -567,3 +597,16 @@ class World:
             many = len(pending) > HINT_CHANCES_MAX
             lacks = len(pending) if many else sum([one not in held for one in pending])
             witness.hint_chances += lacks
+
+
+def _is_in(node: Node, channel: ChannelId) -> bool:
+    """Return whether a node is in a channel by what it knows: who was removed hears no more."""
+    governing = None if node.runner is None else node.runner.groups[channel].governing
+    if governing is None:
+        return True
+    return governing.governance.now.role(Key(node.identity.public_key)) is not Role.NONE
+
+
+def _founded(seed: int, size: int) -> Founded:
+    founder, *others = [identity_of(seed, number) for number in range(size)]
+    return found(founder, others, EPOCH)
