@@ -1,4 +1,4 @@
-"""What tests of governed channels in the simulator ask of a node, and acts with a new epoch."""
+"""Governing of a node in the simulator, and removals with a new epoch."""
 
 from sync.calimero.governance.ops import Epoch, Key, Remove
 from sync.group.governing import Governing
