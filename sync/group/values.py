@@ -81,6 +81,7 @@ __all__ = [  # what is only passed on
     "LogsAnnounced",
     "MemberClock",
     "Mode",
+    "OpId",
     "OpenSession",
     "Outcome",
     "Outline",

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
+from sync.group.values import OpId
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
 from sync.sessions.values import LoadedEntry
