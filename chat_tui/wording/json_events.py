@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from chat_tui.wording.sentences import channel_title
 from sync.machine import ChannelId, PeerId
+from sync.view.governance_infos import Access, Person, Policy, Role
 from sync.view.view import (
     AheadShown,
     ChannelLeft,
@@ -177,8 +178,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         return {field.name: _plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Role | Access):
+        return value.name.lower()
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Policy | Person):
+        return {name: _plain(item) for name, item in value._asdict().items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value

@@ -57,6 +57,10 @@ PENDING_SIZE_MAX: Final = 16 * 1024 * 1024
 VERDICTS_CACHED: Final = 4_096
 """Verdicts that are kept until they are all let go: people write many lines at one cut."""
 
+APPLIED: Final = "applied"
+FORGOTTEN: Final = "forgotten"
+"""Outcomes of a wait, beside the labels of what is dropped."""
+
 NOT_FOUNDED: Final = "Who is in here is not known yet: wait until somebody is here who can tell."
 NOT_IN: Final = "You are not in this channel (any more): what you write would reach nobody."
 MAY_NOT: Final = "Only admins write here; others read and react."
@@ -115,6 +119,8 @@ class Governing:
         self.governance = Governance(GroupId(bytes.fromhex(channel)))
         self.pending = Pending()
         self.dropped: dict[MessageId, Dropped] = {}
+        self.outcomes: dict[str, int] = {}
+        """Entries that waited and do not any more, in this run, by what became of them."""
         self._waiting = _Waiting()
         self._asked = 0
         """Peers asked for what entries wait for."""
@@ -401,7 +407,11 @@ class Governing:
             gone.append(self.pending.remove(next(iter(self.pending.entries))))
         for one in gone:
             self._waiting.take(one.message_id)
+            self._count(FORGOTTEN)
         return tuple([one.message_id for one in gone])
+
+    def _count(self, outcome: str) -> None:
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
     def drop(self, message_id: MessageId, label: Dropped) -> None:
         """Remember an entry that is not let in."""
@@ -415,12 +425,14 @@ class Governing:
         for entry, label in drained.dropped:
             self._waiting.take(entry.message_id)
             self.drop(entry.message_id, label)
+            self._count(label.value)
         admitted: list[StoredMessage] = []
         for entry in sorted(drained.reapply, key=self._place):  # what others build on first
             if self._follows(self._waiting.messages[entry.message_id].entry.header):
                 self.pending.add(entry)
             else:
                 admitted.append(self._waiting.take(entry.message_id))
+                self._count(APPLIED)
         return Settled(
             tuple(admitted),
             tuple([(entry.message_id, label) for entry, label in drained.dropped]),
@@ -435,6 +447,7 @@ class Governing:
         gone = self.pending.on_pull_finished(wanted)
         for entry in gone:
             self._waiting.take(entry.message_id)
+            self._count(FORGOTTEN)
         return Settled(forgotten=tuple([entry.message_id for entry in gone]))
 
 

@@ -568,6 +568,10 @@ class Node:
         groups = self._runner.groups
         return clock_info(groups, self.clock.now(), lambda peer: self.mesh.nick_of(peer) or "")
 
+    def _called(self, peer: PeerId) -> str:
+        """Return what somebody goes by now; empty if that is unknown."""
+        return self.nick if peer == self.identity.peer_id else self.mesh.nick_of(peer) or ""
+
     def snapshot(self) -> Snapshot:
         """See `sync.view.view.Snapshot`."""
         groups = self._runner.groups
@@ -584,7 +588,7 @@ class Node:
             network=self._online.sentence,
             channels=tuple(
                 [
-                    channel_info(group, self._runner.memberships[channel])
+                    channel_info(group, self._runner.memberships[channel], self._called)
                     for channel, group in groups.items()
                 ]
             ),

@@ -119,7 +119,7 @@ class SimulatedView:
         sessions: tuple[SessionInfo, ...] = ()
         if node.runner is not None:
             group = node.runner.groups[self._world.channel]
-            info = channel_info(group, self._world.membership)
+            info = channel_info(group, self._world.membership, self._nick_of)
             typists = [TypistInfo(one.peer, self._names[one.peer]) for one in info.typists]
             channels = (replace(info, typists=tuple(typists)),)
             sessions = session_infos([group])

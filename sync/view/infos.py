@@ -8,6 +8,7 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.cards import RangeDrawn
+from sync.view.governance_infos import GovernanceInfo
 
 
 class Trust(Enum):
@@ -238,6 +239,8 @@ class ChannelInfo:
     """The other one, if it is a channel of two."""
     sign: str = ""
     """Sign that tells it from one joined before whose name looks the same; empty if none does."""
+    governance: GovernanceInfo | None = None
+    """Members and their history; None in a channel that nobody governs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.session import Session
 from sync.structures.set_digest import ROW_BYTES
+from sync.view.governance_projection import NickOf, governance_info
 from sync.view.line_looks import changed
 from sync.view.view import (
     AheadShown,
@@ -318,8 +319,16 @@ def _clock_question(
     )
 
 
-def channel_info(group: Group, membership: Membership) -> ChannelInfo:
-    """Return what the channel list and the debug pane show of a channel."""
+def nameless(_peer: PeerId) -> str:
+    """Return that nothing is known of what somebody is called."""
+    return ""
+
+
+def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameless) -> ChannelInfo:
+    """Return what the channel list and the debug pane show of a channel.
+
+    `nick_of` names the people of a governed one, of whom a join tells only the name they came by.
+    """
     sds = group.sds
     incoming, outgoing = sds.incoming, sds.outgoing
     missing = [id_ for id_ in incoming.missing if id_ not in incoming.waiting]
@@ -386,6 +395,9 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         peers=tuple(sorted(group.peers)),
         typists=tuple([TypistInfo(peer, nick) for peer, nick in group.typists.nicks.items()]),
         direct=membership.direct,
+        governance=None
+        if group.governing is None
+        else governance_info(group.governing, sds.me, nick_of),
     )
 
 

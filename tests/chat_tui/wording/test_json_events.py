@@ -13,6 +13,16 @@ from sync.entries.identity import short_fingerprint
 from sync.machine import MessageId
 from sync.sds.message import Delivery
 from sync.sessions.values import RELAY
+from sync.view.governance_infos import (
+    Access,
+    Entered,
+    GovernanceInfo,
+    MemberInfo,
+    Person,
+    Policy,
+    Right,
+    Role,
+)
 from sync.view.view import (
     AheadShown,
     ClockInfo,
@@ -237,3 +247,36 @@ def test_scripts_read_what_is_parked_and_hear_of_the_clock() -> None:
     assert asked["answer"] == "none"
     assert (ahead["participant"], ahead["ahead_ns"]) == (peer("bob"), 7)
     assert (replaced["id"], replaced["by"]) == ("aa", "bb")
+
+
+def test_a_status_tells_who_is_in_a_governed_channel_in_words() -> None:
+    alice, bob = Person(peer("alice"), "alice"), Person(peer("bob"), "bob")
+    member = MemberInfo(*bob, Role.MEMBER, 5, Entered.ADDED, alice, None)
+    governed = GovernanceInfo(
+        founded=True,
+        role=Role.ADMIN,
+        rights=(Right.WRITE,),
+        policy=Policy(write=Access.ADMINS),
+        members=(member,),
+    )
+    shown = scenes.repairing().snapshot()
+    channels = (replace(shown.channels[0], governance=governed),)
+
+    status = json_events.snapshot(replace(shown, channels=channels), lambda _: "#lobby")
+
+    told = json.loads(json_events.dumps(status))["channels"][0]["governance"]
+    assert told["role"] == "admin"
+    assert told["rights"] == ["write"]
+    assert told["policy"]["write"] == "admins"
+    assert told["members"] == [
+        {
+            "peer": bob.peer,
+            "nick": "bob",
+            "role": "member",
+            "since_ns": 5,
+            "entered": "added",
+            "by": {"peer": alice.peer, "nick": "alice"},
+            "role_by": None,
+            "forked": False,
+        }
+    ]

@@ -1,0 +1,295 @@
+"""Parts of a snapshot and of lines that tell who is in a governed channel, and who did what.
+
+Nicks and reasons are other people's bytes: sanitise to render. A nick is empty if it is unknown.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from sync.group.governance_values import (
+    OPEN_POLICY,
+    Access,
+    Dropped,
+    Lateness,
+    Policy,
+    Reason,
+    Role,
+)
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+
+if TYPE_CHECKING:
+    from sync.view.view import Line
+
+__all__ = [  # what is only passed on
+    "OPEN_POLICY",
+    "Access",
+    "Dropped",
+    "Lateness",
+    "Policy",
+    "Reason",
+    "Role",
+]
+
+
+class Person(NamedTuple):
+    """Somebody, and what they are called as far as is known."""
+
+    peer: PeerId
+    nick: str = ""
+
+
+class Right(Enum):
+    """Things that somebody may do in a governed channel."""
+
+    WRITE = "write"
+    REACT = "react"
+    HIDE = "hide others' lines"
+    INVITE = "invite"
+    TOPIC = "set the topic"
+    PIN = "pin"
+    MEMBERS = "add and remove members and readers, and set which of the two they are"
+    ADMINS = "add, remove, make and lower admins"
+    POLICY = "set the policy"
+    ROTATE = "change the secret and end all codes"
+    LEAVE = "leave"
+
+
+class Entered(Enum):
+    """Way in which somebody came in last."""
+
+    FOUNDED = "founded"
+    """An owner, by the genesis."""
+    ADDED = "added"
+    JOINED = "joined"
+    """By a code."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberInfo:
+    """Somebody who is in."""
+
+    peer: PeerId
+    nick: str
+    role: Role
+    since_ns: Nanos
+    """Time at which they came in last, by the clock of who signed that."""
+    entered: Entered
+    by: Person | None
+    """The one who added them, or made the code that they came in by; None for owners."""
+    role_by: Person | None
+    """The one who gave them their role; None if they came in with it."""
+    forked: bool = False
+    """Whether they signed two ops with one number: a copied profile, or two faces."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskingInfo:
+    """Somebody who asks to be let in, or whose entry came to nothing; `/add` lets them in."""
+
+    peer: PeerId
+    nick: str
+    reason: Reason
+    op_id: str
+    """The op by which they ask or had come."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepartureInfo:
+    """The end of somebody's membership."""
+
+    peer: PeerId
+    nick: str
+    by: Person
+    """The one who removed them; themselves, if they left."""
+    left: bool
+    reason: str
+    at_ns: Nanos
+    """Time of it, by the clock of who signed it."""
+    op_id: str
+    crowded: bool = False
+    """Whether they are out only because as many are in as can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochInfo:
+    """A secret of the channel, by its number; the secret itself is in no snapshot."""
+
+    number: int
+    op_id: str
+    """The op that began it; the genesis began the first."""
+    by: Person
+    begun_ns: Nanos
+    counts: bool
+    """Whether its op counts; the epoch of one that does not still proves members."""
+    newest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceInfo:
+    """Members of a governed channel, and the state of its history of governance, at our heads."""
+
+    founded: bool
+    """Whether the op that founded it is here: without it nobody is known to be in."""
+    role: Role = Role.NONE
+    """Our own role."""
+    rights: tuple[Right, ...] = ()
+    """Rights that we have now."""
+    departure: DepartureInfo | None = None
+    """The end of our own membership; None while we are in, or if we never were."""
+    name: str = ""
+    """Name that its founder gave it."""
+    predecessor: ChannelId | None = None
+    """The channel that it succeeds."""
+    policy: Policy = OPEN_POLICY
+    members: tuple[MemberInfo, ...] = ()
+    """Everybody who is in: owners, admins, members, readers, and of each the longest in first."""
+    asking: tuple[AskingInfo, ...] = ()
+    """People who ask to be let in, the first in the transcript first."""
+    gone: tuple[DepartureInfo, ...] = ()
+    """People who were in once, the last to go first; a hundred at most."""
+    gone_count: int = 0
+    only_owner: PeerId | None = None
+    """The owner on whom all depends: one owner is in, and no admin."""
+    owners_gone: bool = False
+    """Whether no owner is in: nobody can make or lower admins any more."""
+    heads: tuple[str, ...] = ()
+    """Ids of the ops that no other has seen."""
+    ops: int = 0
+    waiting_ops: int = 0
+    """Ops that wait for their parents."""
+    refused_ops: int = 0
+    void_ops: int = 0
+    """Ops that came to nothing for what happened at once."""
+    pending: int = 0
+    """Entries that wait for ops."""
+    drains: tuple[tuple[str, int], ...] = ()
+    """Entries that waited and do not any more, in this run, by outcome: `applied`, a label of
+    those dropped, or `forgotten`."""
+    dropped: tuple[tuple[str, int], ...] = ()
+    """Entries that are remembered as dropped, by label."""
+    epochs: tuple[EpochInfo, ...] = ()
+    """Secrets of the channel, the newest first; a hundred at most."""
+    epochs_count: int = 0
+    rotation_wanted: str = ""
+    """Reason why an admin's node is about to change the secret; empty if nothing asks for that."""
+    divergences: tuple[tuple[str, int], ...] = ()
+    """Disagreements of the projection with the definition, by plane; there should be none."""
+    cuts_skipped: int = 0
+    """New cuts at which the definition was not asked, for want of time."""
+
+    def may(self, right: Right) -> bool:
+        """Return whether we may do something now."""
+        return right in self.rights
+
+    def member(self, peer: PeerId) -> MemberInfo | None:
+        """Return somebody who is in; None for everybody else."""
+        return next((one for one in self.members if one.peer == peer), None)
+
+
+class ActKind(Enum):
+    """Kinds of acts, as lines of the transcript tell them."""
+
+    FOUNDED = "founded"
+    INVITED = "invited"
+    REVOKED = "revoked"
+    JOINED = "joined"
+    ASKED = "asked"
+    """Somebody who was removed asks to be let in again."""
+    ADDED = "added"
+    REMOVED = "removed"
+    LEFT = "left"
+    ROLE = "role"
+    POLICY = "policy"
+    ROTATED = "rotated"
+
+
+@dataclass(frozen=True, slots=True)
+class BecauseInfo:
+    """The act for which another one came to nothing."""
+
+    op_id: str
+    kind: ActKind
+    by: Person
+    people: tuple[Person, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LossInfo:
+    """The reason why an act came to nothing."""
+
+    reason: Reason
+    because: BecauseInfo | None = None
+    """The act that did it, if it was one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActInfo:
+    """An act of governance; the line that has it tells who signed it, and when."""
+
+    kind: ActKind
+    people: tuple[Person, ...] = ()
+    """People whom it is about; of a join and of the end of one code, whoever made the code."""
+    role: Role | None = None
+    """The role it gives; of an invitation, the one its code gives."""
+    lowers: bool = False
+    """Whether the role it gives is less than the one they had."""
+    policy: tuple[tuple[str, Access], ...] = ()
+    """Fields of the policy that it changes: `write`, `invite`, `topic`, `pins`."""
+    reason: str = ""
+    name: str = ""
+    """Name of the channel, of what founds it."""
+    epoch: int | None = None
+    """Number of the secret that it begins."""
+    loss: LossInfo | None = None
+    """Reason why it came to nothing; None while it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChange:
+    """Somebody has another role than before; `Role.NONE` is out."""
+
+    peer: PeerId
+    nick: str
+    before: Role
+    after: Role
+
+
+# --- Events ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpShown:
+    """An act of governance was taken in (`line.act`), or counts now where it did not, or ceased to.
+
+    Attributes:
+        line: the act as it stands in the transcript, at its place.
+        again: whether it was shown before, and counts or does not, other than then.
+    """
+
+    line: "Line"
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipShown:
+    """People have other roles than before in a governed channel."""
+
+    channel: ChannelId
+    changes: tuple[RoleChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingShown:
+    """An entry waits for ops that say whether its author might write it (`line.pending`)."""
+
+    line: "Line"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEndedShown:
+    """Entries that waited are not let in: dropped by `label`, or forgotten without one."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+    label: Dropped | None

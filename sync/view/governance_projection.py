@@ -1,0 +1,230 @@
+"""From a channel's governance to what the UI may know of it (`sync.view.governance_infos`)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from sync.group.governance_values import (
+    Act,
+    Add,
+    Doing,
+    Genesis,
+    Governance,
+    Join,
+    Key,
+    Leave,
+    Remove,
+    Role,
+    SetRole,
+    Standing,
+    State,
+    bits,
+    may,
+    rotation_wanted,
+)
+from sync.group.governing import Governing
+from sync.machine import ChannelId, PeerId
+from sync.view.governance_infos import (
+    AskingInfo,
+    DepartureInfo,
+    Entered,
+    EpochInfo,
+    GovernanceInfo,
+    MemberInfo,
+    Person,
+    Right,
+)
+
+NickOf: TypeAlias = Callable[[PeerId], str]
+"""Returns what somebody is called, in their own bytes; empty if that is unknown."""
+
+ROWS_MAX: Final = 100
+"""People who went, and secrets, in a snapshot: what fits no screen is counted."""
+
+DOING: Final = {
+    Right.WRITE: Doing.WRITE,
+    Right.REACT: Doing.REACT,
+    Right.HIDE: Doing.HIDE,
+    Right.TOPIC: Doing.TOPIC,
+    Right.PIN: Doing.PIN,
+}
+
+
+def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> GovernanceInfo:
+    """Return who is in a channel, and how its governance stands, at our heads."""
+    governance = governing.governance
+    if not governance.dag.acts:
+        return GovernanceInfo(
+            founded=False,
+            waiting_ops=len(governance.waiting.ops),
+            refused_ops=len(governance.refused.reasons),
+            pending=len(governing.pending.entries),
+        )
+    people = People(governance, nick_of)
+    state, genesis = governance.now, governance.dag.acts[0].op
+    assert isinstance(genesis, Genesis)
+    key = Key(bytes.fromhex(me))
+    role, here = state.role(key), people.members(state)
+    gone = people.gone(state)
+    epochs = people.epochs(state)
+    return GovernanceInfo(
+        founded=True,
+        role=role,
+        rights=rights_of(role, state),
+        departure=people.departure(key, state),
+        name=genesis.name,
+        predecessor=None if genesis.predecessor is None else ChannelId(genesis.predecessor.hex()),
+        policy=state.policy,
+        members=here,
+        asking=people.asking(state),
+        gone=tuple(gone[:ROWS_MAX]),
+        gone_count=len(gone),
+        only_owner=_only_owner(here),
+        owners_gone=all(one.role is not Role.OWNER for one in here),
+        heads=tuple([head.hex() for head in governance.heads]),
+        ops=len(governance.dag),
+        waiting_ops=len(governance.waiting.ops),
+        refused_ops=len(governance.refused.reasons),
+        void_ops=len(state.voids),
+        pending=len(governing.pending.entries),
+        drains=tuple(sorted(governing.outcomes.items())),
+        dropped=tuple(sorted(Counter(one.value for one in governing.dropped.values()).items())),
+        epochs=tuple(epochs[:ROWS_MAX]),
+        epochs_count=len(epochs),
+        rotation_wanted="" if (why := rotation_wanted(governance, state)) is None else why.value,
+    )
+
+
+def rights_of(role: Role, state: State) -> tuple[Right, ...]:
+    """Return what a role may do under the policy of a state."""
+    if role is Role.NONE:
+        return ()
+    rights = [right for right, doing in DOING.items() if may(role, state.policy, doing)]
+    if role >= state.policy.invite.least:
+        rights.append(Right.INVITE)
+    if role >= Role.ADMIN:
+        rights += [Right.MEMBERS, Right.POLICY, Right.ROTATE]
+    if role is Role.OWNER:
+        rights.append(Right.ADMINS)
+    return (*rights, Right.LEAVE)
+
+
+def _only_owner(members: Sequence[MemberInfo]) -> PeerId | None:
+    """Return the one owner who is in, if there is no admin beside."""
+    leading = [one for one in members if one.role >= Role.ADMIN]
+    if len(leading) == 1 and leading[0].role is Role.OWNER:
+        return leading[0].peer
+    return None
+
+
+class People:
+    """People of a channel by its ops, each with the name that `nick_of` or their join gives."""
+
+    def __init__(self, governance: Governance, nick_of: NickOf) -> None:
+        self._governance = governance
+        self._acts = governance.dag.acts
+        self._nick_of = nick_of
+
+    def person(self, key: Key) -> Person:
+        """Return somebody with their name: the one they go by, or else came in with."""
+        peer = PeerId(key.hex())
+        return Person(peer, self._nick_of(peer) or self._joined_as(key))
+
+    def members(self, state: State) -> tuple[MemberInfo, ...]:
+        """Return who is in, the highest role first, of each the longest in first."""
+        inside = [(key, one) for key, one in state.people.items() if one.member]
+        inside.sort(key=lambda one: (-one[1].role, self._acts[one[1].since].place, one[0]))
+        return tuple([self._member(key, standing) for key, standing in inside])
+
+    def gone(self, state: State) -> list[DepartureInfo]:
+        """Return who was in once, the last to go first."""
+        outside = [(key, one) for key, one in state.people.items() if not one.member]
+        outside.sort(key=lambda one: self._acts[one[1].act].place, reverse=True)
+        return [self._departure(key, one, state) for key, one in outside]
+
+    def departure(self, key: Key, state: State) -> DepartureInfo | None:
+        """Return how somebody went; None if they are in, or never were."""
+        standing = state.people.get(key)
+        if standing is None or standing.member:
+            return None
+        return self._departure(key, standing, state)
+
+    def asking(self, state: State) -> tuple[AskingInfo, ...]:
+        """Return who asks to be let in, the first in the transcript first."""
+        asking = self._governance.asking(state)
+        return tuple(
+            [AskingInfo(*self.person(one.key), one.reason, one.op.hex()) for one in asking]
+        )
+
+    def epochs(self, state: State) -> list[EpochInfo]:
+        """Return the secrets that ops began, the newest first."""
+        begun = [0, *self._governance.projection.relations.epochs]
+        infos = [
+            EpochInfo(
+                number=act.epoch.number if act.epoch else 0,
+                op_id=act.id.hex(),
+                by=self.person(act.signer),
+                begun_ns=act.created_ns,
+                counts=bool(state.counting & act.bit) or act.number == 0,
+                newest=act.number == state.epoch,
+            )
+            for act in (self._acts[number] for number in begun)
+        ]
+        return sorted(infos, key=lambda one: (one.newest, one.number, one.op_id), reverse=True)
+
+    def _member(self, key: Key, standing: Standing) -> MemberInfo:
+        entry, decides = self._acts[standing.since], self._acts[standing.act]
+        entered, by = self._entry(entry, key)
+        peer, nick = self.person(key)
+        return MemberInfo(
+            peer=peer,
+            nick=nick,
+            role=standing.role,
+            since_ns=entry.created_ns,
+            entered=entered,
+            by=by,
+            role_by=self.person(decides.signer) if isinstance(decides.op, SetRole) else None,
+            forked=key in self._governance.dag.forked,
+        )
+
+    def _entry(self, act: Act, key: Key) -> tuple[Entered, Person | None]:
+        """Return how somebody came in by an op, and who let them in."""
+        match act.op:
+            case Join(invite=invite):
+                return Entered.JOINED, self.person(self._governance.act(invite).signer)
+            case Add():
+                return Entered.ADDED, self.person(act.signer)
+            case Genesis():
+                return Entered.FOUNDED, None
+            case _:
+                # Their entry came to nothing and a later op about them stands: the newest tells.
+                relations = self._governance.projection.relations
+                entries = relations.about[key] & relations.entries
+                return self._entry(self._acts[entries.bit_length() - 1], key)
+
+    def _departure(self, key: Key, standing: Standing, state: State) -> DepartureInfo:
+        act = self._acts[standing.act]
+        peer, nick = self.person(key)
+        return DepartureInfo(
+            peer=peer,
+            nick=nick,
+            by=self.person(act.signer),
+            left=isinstance(act.op, Leave),
+            reason=act.op.reason if isinstance(act.op, Remove) else "",
+            at_ns=act.created_ns,
+            op_id=act.id.hex(),
+            crowded=state.folded[key].member,
+        )
+
+    def _joined_as(self, key: Key) -> str:
+        """Return the nick of somebody's newest join; empty if they never joined by a code."""
+        relations = self._governance.projection.relations
+        entries = relations.about.get(key, 0) & relations.entries
+        joins = [act.op for act in map(self._acts.__getitem__, bits(entries))]
+        joins += [act.op for act in self._asked_by(key)]
+        nicks = [op.nick for op in joins if isinstance(op, Join)]
+        return nicks[-1] if nicks else ""
+
+    def _asked_by(self, key: Key) -> list[Act]:
+        asked = map(self._acts.__getitem__, self._governance.projection.relations.asking)
+        return [act for act in asked if act.signer == key]
