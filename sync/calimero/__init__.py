@@ -15,7 +15,7 @@ built yet.
 | refresh_projection_for_cut | `governance.verdicts.refresh_projection_for_cut` |
 | projection_member_at_cut | `governance.verdicts.projection_member_at_cut` |
 | the same, authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
-| Divergence Cross-check | `governance.acl_view.Definition`, `governance.verdicts.divergence` |
+| Divergence Cross-check | `governance.acl_view.Definition`, `governance.cross_check.CrossCheck` |
 | Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
 | Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
 | Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |

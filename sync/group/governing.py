@@ -21,6 +21,7 @@ from sync.calimero.governance.catch_up import (
     owed,
     page,
 )
+from sync.calimero.governance.cross_check import Answer, Answers
 from sync.calimero.governance.governance import (
     Governance,
     Known,
@@ -118,6 +119,8 @@ class Governing:
         self.beats = Heartbeats(rng)
         self.governance = Governance(GroupId(bytes.fromhex(channel)))
         self.pending = Pending()
+        self.answers = Answers()
+        """Decisive answers of the projection, for the definition to check."""
         self.dropped: dict[MessageId, Dropped] = {}
         self.outcomes: dict[str, int] = {}
         """Entries that waited and do not any more, in this run, by what became of them."""
@@ -247,6 +250,13 @@ class Governing:
         acts = sorted((self.governance.act(head) for head in heads), key=lambda act: act.place)
         return tuple(sorted(act.id for act in acts[-count:]))
 
+    def is_member(self, key: Key) -> bool:
+        """Return whether a peer that wants to sync is in, by what is known here now."""
+        member = peer_is_group_member(self.governance, key)
+        if self.governance.dag.acts:
+            self.answers.note(Answer(key, self.governance.heads, member))
+        return member
+
     # --- What others have ----------------------------------------------------------------------
 
     def tick(self, peers: Set[PeerId], now: Nanos) -> list[values.Effect]:
@@ -293,7 +303,7 @@ class Governing:
         self._check_group(request.group)
         owed_ids = owed(self.governance, request.known_heads)
         key = Key(bytes.fromhex(peer))
-        if peer_is_group_member(self.governance, key):
+        if self.is_member(key):
             if lacking(self.governance, request.known_heads):
                 self.beats.wants(peer, now)
         elif not newest:
@@ -354,7 +364,7 @@ class Governing:
             raise LocalError(NOT_FOUNDED)
         state = self.governance.now
         role = state.role(self._me)
-        if may(role, state.policy, _doing(kind)):
+        if may(role, state.policy, doing(kind)):
             return
         if role is Role.NONE:
             raise LocalError(NOT_IN)
@@ -380,6 +390,9 @@ class Governing:
     def _verdict(self, header: Header) -> Verdict | Dropped:
         waiting = _pending(MessageId(""), header)
         verdict = verdict_at_cut(self.governance, waiting.author, waiting.heads, waiting.doing)
+        if verdict is not Verdict.UNKNOWN:
+            granted = verdict is Verdict.YES
+            self.answers.note(Answer(waiting.author, waiting.heads, granted, waiting.doing))
         return dropped_as(self.governance, waiting) if verdict is Verdict.NO else verdict
 
     def _follows(self, header: Header) -> bool:
@@ -456,11 +469,12 @@ def signed_part(content: bytes) -> bytes:
     return DOMAIN + content[:-SIGNATURE_SIZE]
 
 
-def _doing(kind: int) -> Doing:
+def doing(kind: int) -> Doing:
+    """Return what an entry of a kind does, for the right to it."""
     return DOING.get(kind, Doing.WRITE)  # type: ignore[call-overload,no-any-return]  # any kind
 
 
 def _pending(message_id: MessageId, header: Header) -> PendingEntry:
     heads = tuple([OpId(head) for head in header.governance])
     author = Key(bytes.fromhex(header.author))
-    return PendingEntry(message_id, author, heads, _doing(header.kind))
+    return PendingEntry(message_id, author, heads, doing(header.kind))

@@ -150,6 +150,8 @@ class Group:
                 effects = self._on_governance(event)
             case values.HeartbeatArrived() | values.OpsRequested() | values.OpsLoaded():
                 effects = self._on_catch_up(event)
+            case values.AnswersChecked():
+                effects = self._on_checked(event)
             case _:
                 effects = self._sessions(event)
         return self._followed(effects)
@@ -482,6 +484,11 @@ class Group:
                 return governing.on_request(peer, payload, self._now, newest=newest)
             case values.OpsLoaded():
                 return governing.answer(event)
+
+    def _on_checked(self, event: values.AnswersChecked) -> list[values.Effect]:
+        """Count what the definition said of answers of ours, and tell where it differs."""
+        self._governing().answers.told(event.checked, event.skipped, event.divergences)
+        return [values.Diverged(one) for one in event.divergences]
 
     def _governing(self) -> Governing:
         if self.governing is None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sync.calimero.governance.cross_check import Divergence
 from sync.calimero.governance.ops import Op, OpId
 from sync.calimero.governance.pending import Dropped
 from sync.entries.changes import UNCHANGED, Look
@@ -288,6 +289,18 @@ class Act:
     op: Op
 
 
+@dataclass(frozen=True, slots=True)
+class AnswersChecked:
+    """The definition was asked about answers of governance that were decisive.
+
+    `skipped`: those that there was no time or room for.
+    """
+
+    checked: int
+    skipped: int = 0
+    divergences: tuple[Divergence, ...] = ()
+
+
 Input: TypeAlias = (
     Restored
     | Write
@@ -324,6 +337,7 @@ Input: TypeAlias = (
     | OpsLoaded
     | OpsAnswered
     | Act
+    | AnswersChecked
     | Tick
 )
 
@@ -603,6 +617,13 @@ class PendingEnded:
     label: Dropped | None
 
 
+@dataclass(frozen=True, slots=True)
+class Diverged:
+    """Governance answered what its definition does not: a fault of the program, not of a peer."""
+
+    divergence: Divergence
+
+
 Effect: TypeAlias = (
     Record
     | Broadcast
@@ -649,4 +670,5 @@ Effect: TypeAlias = (
     | LackingOps
     | Pends
     | PendingEnded
+    | Diverged
 )

@@ -8,12 +8,11 @@ who is linked is decided elsewhere, by `sync.structures.places` where people run
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
 from enum import Enum
 from functools import cache
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -39,6 +38,8 @@ from sync.sds import (
     probes,
 )
 from sync.sessions import claims, receiving, served, table
+from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
+from sync.sim.scale import Bound, Scale
 from sync.structures import bloom_parameters, ordered_set, row_sets, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
 from sync.waku import message as waku_message
@@ -56,33 +57,6 @@ LOOKED_INTO: Final = 16
 
 WANTED_MAX: Final = reconcile.NEED_MAX + check_message.NEED_MAX
 """Ids one session may find missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Quantities that bound the tables of a node.
-
-    Attributes:
-        stored: messages on its disk, of all channels.
-        links: peers, of all channels together.
-        channels: how many channels it is in.
-        filter_ids: how many ids a filter holds.
-        outside: entries that wait for governance, or were dropped.
-    """
-
-    stored: int
-    links: int
-    channels: int
-    filter_ids: int
-    outside: int = 0
-
-    @property
-    def sessions(self) -> int:
-        """Sessions at once: one a peer, and those just over that may still receive."""
-        return 2 * max(self.links, table.SHOWN_MAX)
-
-
-Bound: TypeAlias = int | Callable[[Scale], int]
 
 
 def _links(scale: Scale) -> int:
@@ -256,6 +230,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Runner._rebuilt": _channels,
     "Runner.groups": _channels,
     "Runner.memberships": _channels,
+    **GOVERNANCE_BOUNDS,
 }
 """By class and attribute. Of `Parked`, which is bounded for each author, and what the person wrote,
 the disk is the bound."""
@@ -316,11 +291,17 @@ def _outside(group: Group) -> int:
     return 0 if governing is None else len(governing.pending.entries) + len(governing.dropped)
 
 
+def _ops(group: Group) -> int:
+    governing = group.governing
+    return 0 if governing is None else len(governing.governance.dag)
+
+
 def _scale(one: Runner) -> Scale:
     groups = one.groups.values()
     return Scale(
         stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
         outside=sum([_outside(group) for group in groups]),
+        ops=sum([_ops(group) for group in groups]),
         links=sum([len(group.peers) for group in groups]),
         channels=len(groups),
         filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),

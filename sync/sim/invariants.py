@@ -18,6 +18,7 @@ from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.runner.runner import Failure
 from sync.sds.message import Delivery, Message
 from sync.sim.disk import Disk, Row
+from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.measure import Meter
 
 Signed = dict[tuple[PeerId, bytes], bytes]
@@ -67,6 +68,8 @@ class Witness:
     """Deliveries marked as following a gap."""
     named: defaultdict[int, dict[MessageId, int]] = field(default_factory=lambda: defaultdict(dict))
     """Per node, which of its own messages others have named to it, and one of those who did."""
+    governance: GovernanceWitness | None = None
+    """Asks the definition of who is in, where somebody governs (I8, I9)."""
     hint_chances: int = 0
     """Number of times a filter was asked for a message that its sender did not hold (I4)."""
 
@@ -92,6 +95,8 @@ class Witness:
         assert message_id not in shown, f"I5: node {node} shows {message_id} twice"
         shown.add(message_id)
         self.deliveries += 1
+        if self.governance is not None:
+            self.governance.delivered(node, header)
         count = self.shown_at[message_id] = self.shown_at[message_id] + 1
         if count == 1:
             self.partial += self.size > 1

@@ -13,6 +13,7 @@ from sync.entries import identity
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
+from sync.group.records import StoreOp
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
@@ -172,6 +173,8 @@ class Turning:
             node.loading = False
         if batch.failures:
             self._note_failures(node, batch)
+        if len(node.disks) > 1:
+            self._check_answers(node, batch)
         took = len(batch.inputs) * self.work
         if not batch.records and not took:
             if batch.releases or batch.begin_anew:
@@ -209,6 +212,17 @@ class Turning:
     def _note_failures(self, node: Node, batch: Batch) -> None:
         for failure in batch.failures:
             self.rooms[failure.channel].witness.failed(node.number, failure)
+
+    def _check_answers(self, node: Node, batch: Batch) -> None:
+        """Let what governance answered in a turn be checked."""
+        assert node.runner is not None
+        for channel in node.disks:
+            checking = self.rooms[channel].witness.governance
+            if checking is not None:
+                governing = node.runner.groups[channel].governing
+                assert governing is not None
+                checking.taken([one for one in batch.records if isinstance(one, StoreOp)])
+                checking.turned(node.number, governing)
 
     def _committed(self, node: Node, batch: Batch) -> None:
         if node.committing is not batch:

@@ -26,7 +26,8 @@ from sync.sessions.protocol import Protocols
 from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
-from sync.sim.governed import Founded, found
+from sync.sim.governance.founding import Founded, found
+from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.hostile import ALIASES, Hostiles, Member
 from sync.sim.hostile_acts import Mind
 from sync.sim.invariants import Signed, Witness, check_hints
@@ -211,6 +212,9 @@ class World:
         )
         honest = sum(number < self.hostile_from for number in members)
         witness = Witness(honest, self.hostile_from, self._signed)
+        if membership.governed:
+            assert founded is not None
+            witness.governance = GovernanceWitness(founded.ops)
         return Room(channel, membership, members, gate, witness)
 
     def _hostiles(self, links: Mesh, size: int) -> Hostiles:
@@ -485,9 +489,19 @@ class World:
             there = [node for node in self.honest_in(room) if _is_in(node, channel)]
             disks = {node.number: node.disks[channel] for node in there}
             room.witness.check_end(disks)
+            if room.witness.governance is not None:
+                self._check_governance(room, room.witness.governance)
         chances = sum(room.witness.hint_chances for room in self.rooms.values())
         check_hints(self.meter.false_hints, chances, self.terms.parameters.bloom.error_rate)
         self.check_bounds()
+
+    def _check_governance(self, room: Room, witness: GovernanceWitness) -> None:
+        """I9 at the end: everybody's membership is that of the definition."""
+        for node in self.honest_in(room):
+            if node.runner is not None:
+                governing = node.runner.groups[room.channel].governing
+                assert governing is not None
+                witness.check_end(node.number, governing.governance)
 
     @property
     def honest(self) -> list[Node]:

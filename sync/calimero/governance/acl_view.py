@@ -4,7 +4,7 @@ It shares the values of ops with the projection, and no code that decides. Ops a
 set of ids closed under ancestors.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from sync.calimero.governance import limits
@@ -45,9 +45,13 @@ class Definition:
     """The definition over a set of ops, each of which was taken in."""
 
     def __init__(self, ops: Iterable[SignedGroupOp]) -> None:
-        self.ops: Mapping[OpId, SignedGroupOp] = {op.id: op for op in ops}
+        self.ops = {op.id: op for op in ops}
         self._pasts: dict[OpId, Cut] = {}
         self._views: dict[Cut, AclView] = {}
+
+    def add(self, op: SignedGroupOp) -> None:
+        """Add an op: what was said of cuts without it stays true."""
+        self.ops[op.id] = op
 
     def cut(self, heads: Iterable[OpId]) -> Cut:
         """Return ops and all their ancestors."""

@@ -66,3 +66,10 @@ PENDING_OF_AN_AUTHOR_MAX: Final = 256
 
 PULLS_MAX: Final = 16
 """Finished pulls that did not bring what an entry waits for, before it is forgotten."""
+
+ANSWERS_UNCHECKED_MAX: Final = 256
+"""Answers that wait for the slow definition: a busy minute of new authors and cuts."""
+
+OPS_CHECKED_MAX: Final = 256
+"""Ops up to which the slow definition is asked beside a running chat: it takes 10 ms a cut there,
+and grows with the third power. Simulator and tests ask it always."""

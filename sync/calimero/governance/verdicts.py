@@ -3,7 +3,6 @@
 from enum import Enum
 from typing import Final, NamedTuple
 
-from sync.calimero.governance.acl_view import AclView
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key, Policy, Role, Verdict
 from sync.calimero.governance.projection import Heads, State
@@ -90,14 +89,3 @@ def verdict_at_cut(governance: Governance, key: Key, heads: Heads, doing: Doing)
     if state is None or not complete:
         return Verdict.UNKNOWN
     return Verdict.YES if may(state.role(key), state.policy, doing) else Verdict.NO
-
-
-def divergence(granted: bool | None, view: AclView, key: Key) -> Plane | None:  # noqa: FBT001
-    """Return where the projection's answer at a cut and the definition's part; None if nowhere.
-
-    Without an answer nothing is compared: ancestry is still coming in.
-    """
-    member = key in view.roles
-    if granted is None or granted is member:
-        return None
-    return Plane.CUT_GRANT if granted else Plane.CUT

@@ -4,10 +4,13 @@ from collections import deque
 
 import pytest
 
+from sync.calimero.governance import limits
+from sync.calimero.governance.ops import Key, Leave, Role, SetRole
 from sync.machine import SECOND
 from sync.sds.incoming import MISSING_MAX
 from sync.sim.bounds import check_bounds, tables
 from sync.sim.world import Terms, World
+from tests.support.sync.governed_sim import removal
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +38,42 @@ def test_every_table_of_a_node_has_a_bound(besieged: World) -> None:
     assert not unbounded, "name a limit in the code, and it in `sync.sim.bounds.BOUNDS`"
     assert len({table.name for table in found}) > 60
     assert all(table.size <= table.most for table in found if table.most is not None)
+
+
+@pytest.fixture(scope="module")
+def governed() -> World:
+    """Both sides of a cut govern and write; an op waits, a line is dropped, another one waits."""
+    world = World(4, 1, terms=Terms(governed=True))
+    assert world.governed is not None
+    keys = [Key(node.identity.public_key) for node in world.nodes]
+    world.run(6 * SECOND)
+    world.partition({0, 1}, {2, 3})
+    world.act(0, SetRole(keys[2], Role.READER))
+    world.act(0, removal(world, 0, keys[3]))
+    world.act(2, Leave())
+    world.write_text(1, "hello", world.governed)
+    world.run(5 * SECOND)
+    world.heal()
+    world.run(30 * SECOND)
+    return world
+
+
+def test_every_table_of_governance_has_a_bound(governed: World) -> None:
+    found = [table for node in governed.nodes if node.runner for table in tables(node.runner)]
+
+    assert not {table.name for table in found if table.most is None}
+    assert {"Dag.acts", "Pending.entries", "Relations.touches"} <= {table.name for table in found}
+    assert all(table.size <= table.most for table in found if table.most is not None)
+
+
+def test_ops_over_their_bound_are_told(governed: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = governed.nodes[0].runner
+    assert runner is not None
+    check_bounds(runner, 0)
+    monkeypatch.setattr(limits, "OPS_MAX", 2)
+
+    with pytest.raises(AssertionError, match=r"I7: node 0 has \d+ in Dag\.acts, 4 at most"):
+        check_bounds(runner, 0)
 
 
 def test_a_table_that_grows_over_its_bound_is_told(besieged: World) -> None:
