@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sync.calimero.governance.cross_check import Divergence
+from sync.calimero.governance.cross_check import Answer, Divergence
 from sync.calimero.governance.ops import Op, OpId
 from sync.calimero.governance.pending import Dropped
 from sync.entries.changes import UNCHANGED, Look
@@ -67,6 +67,7 @@ __all__ = [  # what is only passed on
     "PAGE",
     "UNSENT",
     "Altered",
+    "Answer",
     "ChannelState",
     "ClockAnswered",
     "ClockKept",
@@ -74,6 +75,7 @@ __all__ = [  # what is only passed on
     "CloseTransfer",
     "Continue",
     "Discard",
+    "Divergence",
     "EndPending",
     "EntriesLoaded",
     "LiveBegan",

@@ -41,6 +41,11 @@ class Clock:
         return time.time_ns()
 
 
+def worked() -> Nanos:
+    """Return the processor time that the thread which asks has used."""
+    return time.thread_time_ns()
+
+
 def draw(size: int) -> bytes:
     """Return `size` random bytes of the system, for keys and secrets."""
     return os.urandom(size)

@@ -27,6 +27,7 @@ from sync.manager.registry import PROTOCOLS
 from sync.net import clock as system
 from sync.net.attachment import Online
 from sync.net.clocks import Clocks
+from sync.net.cross_checks import CrossChecks
 from sync.net.direct_requests import Knocks
 from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
@@ -328,6 +329,8 @@ class Node:
                 ready.set()
                 tasks.create_task(self.ticking.tick_forever(), name="ticking")
                 tasks.create_task(self._discovery.resolve_forever(), name="resolving")
+                checks = CrossChecks(lambda: self._runner.groups, self._journal, self.queue_input)
+                tasks.create_task(checks.check_forever(), name="checking governance")
                 announcing = random.Random(system.draw(SEED_SIZE))  # noqa: S311  # only delays
                 tasks.create_task(self._online.announce_forever(announcing), name="announcing")
                 await asyncio.Event().wait()  # until cancelled

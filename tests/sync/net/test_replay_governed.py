@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sync.calimero.governance.cross_check import Answer, Divergence
 from sync.calimero.governance.ops import Add, Key, Role, SignedGroupOp
+from sync.calimero.governance.verdicts import Doing, Plane
 from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values
 from sync.machine import ChannelId
@@ -41,6 +43,11 @@ def test_a_governed_channel_plays_as_it_was_recorded(tmp_path: Path) -> None:
     def came(*ops: SignedGroupOp) -> values.OpsArrived:
         return values.OpsArrived(bob.peer_id, tuple(op.content for op in ops))
 
+    writes = Answer(key("bob"), (unknown.id,), granted=True, doing=Doing.WRITE)
+    divergences = (
+        Divergence(Plane.CUT_GRANT, writes),
+        Divergence(Plane.SYNC, Answer(key("bob"), (unknown.id,), granted=False)),
+    )
     events: list[values.Input] = [
         came(*history.ops[:2]),
         values.Arrived(bob.peer_id, waits.payload),
@@ -48,6 +55,7 @@ def test_a_governed_channel_plays_as_it_was_recorded(tmp_path: Path) -> None:
         values.Write(2, Kind.TEXT, encode_text(Text("alice", "hello"))),
         came(unknown),
         values.Act(3, history.removal("bob", after=[unknown])),
+        values.AnswersChecked(2, 1, divergences),
     ]
     path = recorded(tmp_path / "trace", history, events)
 
@@ -60,3 +68,5 @@ def test_a_governed_channel_plays_as_it_was_recorded(tmp_path: Path) -> None:
     assert group.governing is not None
     assert group.governing.governance.now.role(Key(bytes.fromhex(bob.peer_id))) is Role.NONE
     assert waits.entry.message_id in group.sds.log.order
+    assert group.governing.answers.divergences == {Plane.CUT_GRANT: 1, Plane.SYNC: 1}
+    assert '"plane": "membership-cut-grant"' in path.read_text()
