@@ -9,7 +9,7 @@ SHA-256(1, then index and hash of each child, by rising index).
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -135,6 +135,14 @@ class Tree:
         children = () if found.children is None else tuple(_hashed_children(found))
         return NodeView(_hash_of(found), found.count, children)
 
+    def hash_below(self, path: Path) -> bytes | None:
+        """Return the hash of all entries below a place, as if it had a node; None if none are."""
+        found = self._find(path)
+        if found is not None:
+            return _hash_of(found)
+        few = list(self.entries(path))  # those of one leaf node above
+        return _leaf_hash(few) if few else None
+
     def entries(self, path: Path = b"") -> Iterator[tuple[RegisterKey, Leaf]]:
         """Yield the entries below a place, by rising key; also where no node has that place."""
         node = self._root
@@ -217,17 +225,17 @@ def _hashed_children(node: _Node) -> Iterator[tuple[int, bytes]]:
 
 def _hash_of(node: _Node) -> bytes:
     if node.hash is None:
-        hasher = hashlib.sha256()
         if node.children is None:
-            hasher.update(LEAF_NODE)
-            for key, leaf in sorted(node.entries.items()):
-                hasher.update(key + leaf)
+            node.hash = _leaf_hash(sorted(node.entries.items()))
         else:
-            hasher.update(INNER_NODE)
-            for index, child_hash in _hashed_children(node):
-                hasher.update(bytes([index]) + child_hash)
-        node.hash = hasher.digest()
+            below = [bytes([index]) + one for index, one in _hashed_children(node)]
+            node.hash = hashlib.sha256(INNER_NODE + b"".join(below)).digest()
     return node.hash
+
+
+def _leaf_hash(entries: Sequence[tuple[RegisterKey, Leaf]]) -> bytes:
+    listed = b"".join([key + leaf for key, leaf in entries])
+    return hashlib.sha256(LEAF_NODE + listed).digest()
 
 
 def _depth_of(node: _Node) -> int:
