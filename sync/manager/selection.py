@@ -1,0 +1,199 @@
+"""Verdict, then rule: the kind of session for two handshakes, and why. Pure.
+
+Both ends know both handshakes, and `select` is a function of the two, so both compute the same kind
+without another word.
+
+Verdict: different heads of governance come first, since roots are worth comparing only where both
+judge alike. Then, plane by plane, equal roots are agreement.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from math import log
+from typing import Final
+
+from sync.sessions.handshake import SPREAD_HASH_SIZE, SPREAD_SIZE, SyncHandshake, SyncKind
+from sync.sessions.protocol import ROUND_TRIP
+from sync.sessions.values import Plane
+
+SET_LOGS: Final = 512
+"""Logs above which heights are compared by sets of ranges instead of told all."""
+
+DELTA_SYNC_THRESHOLD: Final = 4_096
+"""Holes above which messages are compared as sets: their ids alone would be over 100 kB."""
+
+FEW_CHANGED: Final = 2
+MORE_CHANGED: Final = 8
+"""First-level nodes that differ, of 16, up to which a tree is descended node by node: few in any
+tree, more in a large one."""
+
+LARGE_TREE: Final = 1_000
+"""Entries above which a tree is large."""
+
+ENTRY_BYTES: Final = 461
+HEIGHT_BYTES: Final = 45
+HOLE_BYTES: Final = 36
+ID_BYTES: Final = 16
+NODE_BYTES: Final = 260
+WAKU_BYTES: Final = 20_000
+"""Estimates: an entry of a snapshot, a told height, a wanted id with its share of the filter, the
+id of a state entry, an inner node with 16 children, a comparison of sets."""
+
+SETS_BYTES: Final = 20_000
+
+
+class Verdict(Enum):
+    """What two handshakes say of each other."""
+
+    CONVERGED = "both have the same"
+    GOVERNANCE = "who is in is known differently"
+    DIVERGED = "they differ"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A kind, why it is the one, and its estimate: bytes, with `ROUND_TRIP` for each round trip.
+
+    `kind` is None where nothing is to be done.
+    """
+
+    kind: SyncKind | None
+    why: str
+    estimate: int = 0
+
+
+def verdict(opener: SyncHandshake, answerer: SyncHandshake, plane: Plane) -> Verdict:
+    """Return whether there is anything to do in a plane."""
+    if opener.scope != answerer.scope:
+        return Verdict.GOVERNANCE
+    ours, theirs = (
+        (opener.log.root, answerer.log.root)
+        if plane is Plane.LOG
+        else (opener.state.root, answerer.state.root)
+    )
+    return Verdict.CONVERGED if ours == theirs else Verdict.DIVERGED
+
+
+def select(
+    opener: SyncHandshake,
+    answerer: SyncHandshake,
+    plane: Plane,
+    failed: Collection[SyncKind] = (),
+) -> Selection:
+    """Return the kind of session for two handshakes.
+
+    Args:
+        opener: of who opened the stream.
+        answerer: of the other one.
+        plane: what is compared.
+        failed: kinds that ended without agreement since both last agreed.
+    """
+    match verdict(opener, answerer, plane):
+        case Verdict.GOVERNANCE:
+            return Selection(
+                SyncKind.GOVERNANCE, "who is in is known differently", NODE_BYTES + ROUND_TRIP
+            )
+        case Verdict.CONVERGED:
+            return Selection(None, "both have the same")
+        case Verdict.DIVERGED:
+            pass
+    kinds = _of_log if plane is Plane.LOG else _of_state
+    return kinds(opener, answerer, frozenset(failed))
+
+
+# --- Messages ----------------------------------------------------------------------------------
+
+
+def _of_log(
+    opener: SyncHandshake, answerer: SyncHandshake, failed: frozenset[SyncKind]
+) -> Selection:
+    left, right = opener.log, answerer.log
+    if not right.count:
+        return Selection(None, "the other one is empty, and begins by itself")
+    count = right.count
+    if not left.count and _both(opener, answerer, SyncKind.SNAPSHOT, failed):
+        why = "we have nothing here yet"
+        return Selection(SyncKind.SNAPSHOT, why, ENTRY_BYTES * count + 2 * ROUND_TRIP)
+    if left.floor or right.floor:
+        return _waku("one side has let go of what is old")
+    holes = left.holes + right.holes
+    by_heights = not holes and not failed & {SyncKind.LOG_HEIGHT, SyncKind.SETS}
+    if by_heights and (chosen := _by_heights(opener, answerer)) is not None:
+        return chosen
+    if not set(left.heads) & set(right.heads):
+        return _waku("no head is known to both")
+    if holes > DELTA_SYNC_THRESHOLD:
+        return _waku(f"over {DELTA_SYNC_THRESHOLD:,} messages are missing")
+    if _both(opener, answerer, SyncKind.DELTA, failed):
+        why = f"{holes:,} missing messages are known by their ids"
+        return Selection(SyncKind.DELTA, why, HOLE_BYTES * holes + 2 * ROUND_TRIP)
+    return _waku("nothing cheaper is left that both speak")
+
+
+def _by_heights(opener: SyncHandshake, answerer: SyncHandshake) -> Selection | None:
+    """Return the way to compare author logs without holes; None if one side cannot."""
+    logs = max(opener.log.logs, answerer.log.logs)
+    if logs <= SET_LOGS and _both(opener, answerer, SyncKind.LOG_HEIGHT):
+        cost = HEIGHT_BYTES * (opener.log.logs + answerer.log.logs) + ROUND_TRIP
+        return Selection(SyncKind.LOG_HEIGHT, "no log has a hole", cost)
+    if _both(opener, answerer, SyncKind.SETS):
+        why = f"no log has a hole, of {logs:,}"
+        return Selection(SyncKind.SETS, why, SETS_BYTES + 3 * ROUND_TRIP)
+    return None
+
+
+def _waku(why: str) -> Selection:
+    return Selection(SyncKind.WAKU, why, WAKU_BYTES + 4 * ROUND_TRIP)
+
+
+# --- State -------------------------------------------------------------------------------------
+
+
+def _of_state(
+    opener: SyncHandshake, answerer: SyncHandshake, failed: frozenset[SyncKind]
+) -> Selection:
+    left, right = opener.state, answerer.state
+    larger = max(left.count, right.count)
+    changed = _changed(left.spread, right.spread)
+    few = changed <= FEW_CHANGED or (changed <= MORE_CHANGED and larger > LARGE_TREE)
+    hashed = Selection(
+        SyncKind.HASH,
+        f"{changed} of 16 parts of the state differ",
+        NODE_BYTES * _guessed(changed) + 3 * ROUND_TRIP,
+    )
+    at_once = ID_BYTES * left.count
+    level = Selection(
+        SyncKind.LEVEL,
+        f"{changed} of 16 parts of the state differ, of {larger:,} entries",
+        min(at_once, NODE_BYTES * _guessed(changed)) + 2 * ROUND_TRIP,
+    )
+    for one in (hashed, level) if few else (level, hashed):
+        assert one.kind is not None
+        if _both(opener, answerer, one.kind, failed):
+            return one
+    return Selection(None, "state cannot be compared with this peer")
+
+
+def _changed(left: bytes, right: bytes) -> int:
+    """Return how many of the 16 first-level hashes differ."""
+    places = range(0, SPREAD_SIZE, SPREAD_HASH_SIZE)
+    return sum(
+        left[at : at + SPREAD_HASH_SIZE] != right[at : at + SPREAD_HASH_SIZE] for at in places
+    )
+
+
+def _guessed(changed: int) -> int:
+    """Return about how many entries changed if so many of 16 parts did."""
+    parts = SPREAD_SIZE // SPREAD_HASH_SIZE
+    return round(-parts * log(1 - min(changed, parts - 0.5) / parts)) if changed else 0
+
+
+def _both(
+    opener: SyncHandshake,
+    answerer: SyncHandshake,
+    kind: SyncKind,
+    failed: Collection[SyncKind] = (),
+) -> bool:
+    """Return whether both speak a kind, and it has not failed."""
+    return kind not in failed and opener.speaks(kind) and answerer.speaks(kind)
