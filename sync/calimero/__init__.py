@@ -1,8 +1,8 @@
-"""Calimero: governance.
+"""Calimero: governance, and the state of a channel.
 
-Governance is a signed history of who is in. Where each section of the specification lives: machines
-and functions without IO. The frames and streams that carry this, and the planes of state, are not
-built yet.
+Governance is a signed history of who is in; state is what a channel knows besides its lines. Where
+each section of the specification lives: machines and functions without IO. No session speaks the
+protocols of state yet.
 
 | section | here |
 |---|---|
@@ -25,6 +25,13 @@ built yet.
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
 | publish_group_op | `sync.group.governing.Governing.publish` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
+| Protocol Selection | `sync.manager.selection` |
+| SyncHandshake, SyncProtocol | `sync.sessions.handshake`, `handshake` |
+| state tree, root_hash, depth | `state.tree.Tree` |
+| entities | `state.entry`, `state.contents`, `state.registers.Registers` |
+| Hash Comparison: Level Descent, Leaf Transfer | `state.comparing`, `state.exchange` |
+| Level-wise: Level Exchange, Batch Diff | `state.comparing.LevelComparison` |
+| HashNodes, LevelData | `state.messages` |
 
 How we read what it leaves open:
 
@@ -48,6 +55,10 @@ How we read what it leaves open:
   removed could have the channel rotate for ever (`governance.epochs`).
 - What somebody removed sent with an older cut is delivered everywhere, and marked beyond what the
   removal sealed (`governance.late`). The page is silent on it.
+
+- A node of the tree has no value of its own: entries lie in leaf nodes, and the shape of the tree
+  follows from the set of its keys. So no order of arrival changes a root.
+- Root Compare is part of the handshake, and the first level too (`spread`): a descent begins below.
 
 Where we differ:
 

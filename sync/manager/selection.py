@@ -44,7 +44,7 @@ SETS_BYTES: Final = 20_000
 
 
 class Verdict(Enum):
-    """What two handshakes say of each other."""
+    """Meaning of two handshakes for each other."""
 
     CONVERGED = "both have the same"
     GOVERNANCE = "who is in is known differently"

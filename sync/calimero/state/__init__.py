@@ -1,1 +1,1 @@
-"""What a channel knows besides its lines: signed registers of each author, and their tree."""
+"""State of a channel beside its lines: signed registers and their tree."""

@@ -44,7 +44,7 @@ class StateKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How somebody wants to be shown."""
+    """Appearance that somebody chose."""
 
     nick: str
     colour: str = ""

@@ -134,7 +134,7 @@ class StateExchange:
         self._brought = 0
         self._pushed: set[RegisterKey] = set()
         self._moved = False
-        """Whether our state changed by something else than this session."""
+        """True if our state changed by something else than this session."""
         self._root_then: bytes | None = None
         """Our root when we said our outcome."""
         self._theirs: Outcome | None = None

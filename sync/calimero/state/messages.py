@@ -85,7 +85,7 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the sender has when it is through.
+    """State of the sender when it is through.
 
     Attributes:
         root: hash of its tree.

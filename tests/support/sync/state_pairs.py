@@ -37,7 +37,7 @@ class End:
 
 @dataclass
 class Cost:
-    """What a session took: bytes before bodies, bodies, and turns of both ends."""
+    """Cost of a session: bytes before bodies, bodies, and turns of both ends."""
 
     ids: int = 0
     bodies: int = 0
