@@ -40,7 +40,8 @@ How we read what it leaves open:
   asks, and lets nobody in.
 - What happens at once is decided by rank (owner, admin, others), each op's at its own parents.
 - Nonces follow those of a signer's ops among the ancestors; two ops with one nonce are a fork.
-  Lamport rises above every parent's.
+  Lamport rises above every parent's, by 557 years of milliseconds at most: nobody can use up the
+  numbers, after which no op of others could follow.
 - The number of an epoch is one more than the newest the op has seen: nobody begins a last epoch.
 - Only admins revoke an invitation, so nothing a member signs at an old cut undoes a join.
 - A leave ends no code and threatens no op of its signer. Otherwise somebody removed could sign one

@@ -16,8 +16,8 @@ from sync.calimero.governance.catch_up import (
     encode_request,
     encode_response,
     heartbeat,
+    known_heads,
     lacking,
-    named_heads,
     owed,
     page,
 )
@@ -198,7 +198,7 @@ class Governing:
         dag = self.governance.dag
         if not dag.acts:
             raise LocalError(NOT_FOUNDED)
-        parents = self._newest(limits.PARENTS_MAX)
+        parents = self._foremost(limits.PARENTS_MAX)
         before = dag.closure(parents)
         assert before is not None
         latest = max(self.governance.act(parent).lamport for parent in parents)
@@ -223,32 +223,31 @@ class Governing:
         return received.ops[0]
 
     def cut(self) -> tuple[OpId, ...]:
-        """Return the heads that an entry of ours names: at most `GOVERNANCE_MAX`, sorted.
+        """Return the heads that an entry of ours names: at most `GOVERNANCE_MAX`, sorted."""
+        return self._foremost(GOVERNANCE_MAX)
 
-        Of more, first the one that our own membership rests on, then the newest.
+    def _foremost(self, count: int) -> tuple[OpId, ...]:
+        """Return our heads, sorted; of more than `count` those that matter most.
+
+        First one that our own membership rests on and one that has seen our latest op, then those
+        that count, of smaller ranks before others, the newest first. Whoever signs hundreds at an
+        old cut, with the latest Lamport times there are, drives out none of these.
         """
-        heads = self.governance.heads
-        if len(heads) <= GOVERNANCE_MAX:
-            return heads
-        dag = self.governance.dag
-        standing = self.governance.now.people[self._me]
-        resting = [
-            head
-            for head in heads
-            if dag.numbers[head] == standing.act or self.governance.act(head).knew(standing.act)
-        ]
-        first = max(resting, key=lambda head: self.governance.act(head).place)
-        newest = [head for head in self._newest(GOVERNANCE_MAX) if head != first]
-        newest.sort(key=lambda head: self.governance.act(head).place, reverse=True)
-        return tuple(sorted([first, *newest[: GOVERNANCE_MAX - 1]]))
-
-    def _newest(self, count: int) -> tuple[OpId, ...]:
-        """Return our heads, sorted; of more than `count` the newest."""
         heads = self.governance.heads
         if len(heads) <= count:
             return heads
+        dag, state = self.governance.dag, self.governance.now
         acts = sorted((self.governance.act(head) for head in heads), key=lambda act: act.place)
-        return tuple(sorted(act.id for act in acts[-count:]))
+        acts.reverse()
+        acts.sort(key=lambda act: (not state.counting & act.bit, act.rank))
+        standing, ours = state.people.get(self._me), dag.by_signer.get(self._me)
+        needed = [] if standing is None else [standing.act]
+        needed += ours[-1:] if ours else []
+        first = [
+            next(act for act in acts if act.number == number or act.knew(number))
+            for number in needed
+        ]
+        return tuple(sorted([act.id for act in dict.fromkeys([*first, *acts])][:count]))
 
     def is_member(self, key: Key) -> bool:
         """Return whether a peer that wants to sync is in, by what is known here now."""
@@ -271,7 +270,8 @@ class Governing:
         else:
             told = beats.told_news(heads, peers, now)
         if told:
-            payload = encode_heartbeat(heartbeat(self.governance))
+            beats.turn += 1
+            payload = encode_heartbeat(heartbeat(self.governance, turn=beats.turn))
             effects.append(values.SendHeartbeat(tuple(told), payload))
         if (peer := beats.pull(now)) is not None:
             effects.append(self._request(peer))
@@ -330,7 +330,7 @@ class Governing:
         return news, not more
 
     def _request(self, peer: PeerId) -> values.RequestOps:
-        request = GroupDeltaRequest(self.governance.group, named_heads(self.governance))
+        request = GroupDeltaRequest(self.governance.group, known_heads(self.governance))
         return values.RequestOps(peer, encode_request(request))
 
     def request_on(self, peer: PeerId) -> values.RequestOps:

@@ -25,6 +25,8 @@ class Heartbeats:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
+        self.turn = 0
+        """Heartbeats that were told."""
         self._next: Nanos | None = None
         self._news: Nanos | None = None
         """When to tell heads that came lately."""

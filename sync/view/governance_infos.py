@@ -175,8 +175,10 @@ class GovernanceInfo:
     """Reason why an admin's node is about to change the secret; empty if nothing asks for that."""
     divergences: tuple[tuple[str, int], ...] = ()
     """Disagreements of the projection with the definition, by plane; there should be none."""
-    cuts_skipped: int = 0
-    """New cuts at which the definition was not asked, for want of time."""
+    answers_checked: int = 0
+    """Decisive answers that the definition was asked about."""
+    answers_skipped: int = 0
+    """Answers it was not asked about, for want of time or of room."""
 
     def may(self, right: Right) -> bool:
         """Return whether we may do something now."""

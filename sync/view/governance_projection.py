@@ -91,6 +91,11 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
         dropped=tuple(sorted(Counter(one.value for one in governing.dropped.values()).items())),
         epochs=tuple(epochs[:ROWS_MAX]),
         epochs_count=len(epochs),
+        divergences=tuple(
+            sorted((plane.value, count) for plane, count in governing.answers.divergences.items())
+        ),
+        answers_checked=governing.answers.checked,
+        answers_skipped=governing.answers.skipped,
         rotation_wanted="" if (why := rotation_wanted(governance, state)) is None else why.value,
     )
 

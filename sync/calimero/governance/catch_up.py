@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from sync.calimero.governance import limits
-from sync.calimero.governance.dag import bits
+from sync.calimero.governance.dag import Act, bits
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import GroupId, OpId
 from sync.calimero.governance.refusal import OpError, Refusal
@@ -46,18 +46,37 @@ class GroupDeltaResponse:
     has_more: bool
 
 
-def heartbeat(governance: Governance, state_root: bytes | None = None) -> GroupStateHeartbeat:
-    """Return the heartbeat of a node."""
-    heads = named_heads(governance)
+def heartbeat(
+    governance: Governance, state_root: bytes | None = None, turn: int = 0
+) -> GroupStateHeartbeat:
+    """Return the heartbeat of a node; `turn` counts them, so that all heads are named in time."""
+    heads = named_heads(governance, turn)
     return GroupStateHeartbeat(governance.group, heads, len(governance.dag), state_root)
 
 
-def named_heads(governance: Governance) -> tuple[OpId, ...]:
-    """Return our heads, sorted; of too many the newest."""
-    acts = sorted(
-        (governance.act(head) for head in governance.heads), key=lambda act: act.place, reverse=True
-    )
-    return tuple(sorted(act.id for act in acts[: limits.HEADS_MAX]))
+def named_heads(governance: Governance, turn: int) -> tuple[OpId, ...]:
+    """Return our heads, sorted; of too many half the newest, and half of the others in turn.
+
+    Otherwise somebody who signs many ops at an old cut could keep all others from being named.
+    """
+    acts = _newest_first(governance)
+    if len(acts) <= limits.HEADS_MAX:
+        return tuple(sorted(act.id for act in acts))
+    half = limits.HEADS_MAX // 2
+    newest, others = acts[:half], acts[half:]
+    begin = turn * half % len(others)
+    in_turn = (others[begin:] + others[:begin])[:half]
+    return tuple(sorted(act.id for act in newest + in_turn))
+
+
+def known_heads(governance: Governance) -> tuple[OpId, ...]:
+    """Return the heads that a request names, sorted; of too many the newest."""
+    return tuple(sorted(act.id for act in _newest_first(governance)[: limits.KNOWN_HEADS_MAX]))
+
+
+def _newest_first(governance: Governance) -> list[Act]:
+    acts = [governance.act(head) for head in governance.heads]
+    return sorted(acts, key=lambda act: act.place, reverse=True)
 
 
 def lacking(governance: Governance, heads: Iterable[OpId]) -> tuple[OpId, ...]:
@@ -106,7 +125,7 @@ def decode_heartbeat(data: bytes) -> GroupStateHeartbeat:
     reader = BorshReader(data)
     beat = GroupStateHeartbeat(
         group=GroupId(reader.fixed(GROUP_SIZE)),
-        dag_heads=_heads(reader),
+        dag_heads=_heads(reader, limits.HEADS_MAX),
         op_count=reader.u64(),
         state_root=reader.option(lambda: reader.fixed(KEY_SIZE)),
     )
@@ -128,7 +147,8 @@ def decode_request(data: bytes) -> GroupDeltaRequest:
         DecodeError: not one, not canonical, or over its bounds.
     """
     reader = BorshReader(data)
-    return _ended(reader, GroupDeltaRequest(GroupId(reader.fixed(GROUP_SIZE)), _heads(reader)))
+    group = GroupId(reader.fixed(GROUP_SIZE))
+    return _ended(reader, GroupDeltaRequest(group, _heads(reader, limits.KNOWN_HEADS_MAX)))
 
 
 def encode_response(response: GroupDeltaResponse) -> bytes:
@@ -158,8 +178,8 @@ def decode_response(data: bytes) -> GroupDeltaResponse:
     return _ended(reader, GroupDeltaResponse(ops, bool(more)))
 
 
-def _heads(reader: BorshReader) -> tuple[OpId, ...]:
-    heads = reader.each(lambda: OpId(reader.fixed(KEY_SIZE)), limits.HEADS_MAX)
+def _heads(reader: BorshReader, most: int) -> tuple[OpId, ...]:
+    heads = reader.each(lambda: OpId(reader.fixed(KEY_SIZE)), most)
     if tuple(sorted(set(heads))) != heads:
         raise DecodeError("heads are unsorted or twice there")
     return heads

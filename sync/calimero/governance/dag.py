@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (
     Add,
     Epoch,
@@ -179,7 +180,7 @@ class Dag:
         latest = max(
             (self.acts[self.numbers[parent]].lamport for parent in op.signed.parents), default=-1
         )
-        if op.signed.lamport <= latest:
+        if not latest < op.signed.lamport <= latest + limits.LAMPORT_STEP_MAX:
             raise OpError(Refusal.LAMPORT)
         if op.signed.nonce != self.next_nonce(op.signed.signer, before):
             raise OpError(Refusal.NONCE)

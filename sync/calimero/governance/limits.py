@@ -51,11 +51,19 @@ FOLDS_CACHED: Final = 8_192
 NUMBER_MAX: Final = 2**63 - 1
 """Numbers that a signed column of eight bytes holds."""
 
+LAMPORT_STEP_MAX: Final = 2**44
+"""Lead of an op's Lamport time over its parents': as milliseconds, 557 years. All ops of a channel
+together come to no end of the numbers, so nobody can leave others without a later one."""
+
 PAGE_SIZE_MAX: Final = 256 * 1024
 """Bytes of ops in one answer of a catch-up."""
 
 HEADS_MAX: Final = 64
-"""Heads that a heartbeat or a request names, the newest first."""
+"""Heads that a heartbeat names; of more, half of them the newest, and half in turn."""
+
+KNOWN_HEADS_MAX: Final = PAGE_SIZE_MAX // 32
+"""Heads that a request names, the newest first: as many as fill a page. Of who has more, the peer
+that is asked sends what is known already: 32 members together can sign so many at old cuts."""
 
 WAITING_SIZE_MAX: Final = 8 * 1024 * 1024
 """Bytes of waiting ops: an honest op has a few hundred."""

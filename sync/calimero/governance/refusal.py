@@ -23,7 +23,7 @@ class Refusal(Enum):
     SIGNATURE = "not signed by its signer"
     TICKET = "not signed by the ticket of its invitation"
     NONCE = "does not follow its signer's earlier ops"
-    LAMPORT = "not later than its parents"
+    LAMPORT = "not later than its parents, or later by centuries"
     EPOCH = "not the next epoch after those it has seen"
     NOT_A_MEMBER = "its signer was not in"
     NOT_ADMIN = "its signer was no admin"

@@ -18,6 +18,7 @@ from sync.calimero.governance.catch_up import (
     encode_request,
     encode_response,
     heartbeat,
+    known_heads,
     lacking,
     named_heads,
     owed,
@@ -26,7 +27,7 @@ from sync.calimero.governance.catch_up import (
 from sync.calimero.governance.governance import Governance, Taken
 from sync.calimero.governance.ops import GroupId, OpId
 from sync.errors import DecodeError
-from tests.support.sync.governed import History, RandomHistory
+from tests.support.sync.governed import NAMES, History, RandomHistory
 
 GROUP = GroupId(b"g" * 16)
 ONE, OTHER = OpId(b"1" * 32), OpId(b"2" * 32)
@@ -97,7 +98,7 @@ def caught_up(asking: Governance, answering: Governance, history: History) -> in
     """Let one node ask another until it has all; return the number of pages."""
     by_id = {op.id: op for op in history.ops}
     for pages in range(1, 1_000):
-        ids = owed(answering, named_heads(asking))
+        ids = owed(answering, known_heads(asking))
         answer = page(by_id[one].content for one in ids)
         by_content = {op.content: op for op in history.ops}
         for content in answer.ops:
@@ -117,13 +118,13 @@ def test_a_node_gets_exactly_what_it_lacks_by_pages(seed: int, size: int) -> Non
     for op in history.ops[: len(history.ops) // 2]:
         asking.receive(op)
     lacks = {op.id for op in history.ops} - asking.dag.numbers.keys()
-    assert set(owed(whole, named_heads(asking))) == lacks
+    assert set(owed(whole, known_heads(asking))) == lacks
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "PAGE_SIZE_MAX", size)
         caught_up(asking, whole, history)
 
     assert asking.heads == whole.heads
-    assert owed(whole, named_heads(asking)) == []
+    assert owed(whole, known_heads(asking)) == []
 
 
 def test_heads_that_are_not_here_are_a_reason_to_ask() -> None:
@@ -139,14 +140,33 @@ def test_heads_that_are_not_here_are_a_reason_to_ask() -> None:
     assert owed(other, beat.dag_heads) == [history.founded.id], "unknown heads say nothing"
 
 
-def test_of_too_many_heads_the_newest_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "HEADS_MAX", 2)
+def test_of_too_many_heads_half_are_the_newest_and_half_others_in_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "HEADS_MAX", 4)
+    history = History("alice")
+    base = history.founded
+    forks = [history.add("alice", name, after=[base]) for name in NAMES[1:7]]
+    later = [history.add("alice", "walter", after=[fork]) for fork in forks[:2]]
+
+    named = [named_heads(history.governance, turn) for turn in range(4)]
+
+    newest = {op.id for op in later}
+    assert all(len(one) == 4 and list(one) == sorted(one) for one in named)
+    assert all(newest <= set(one) for one in named)
+    assert set().union(*named[:2]) == set(history.governance.heads)
+    assert named[0] != named[1]
+
+
+def test_a_request_names_the_newest_of_too_many_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "KNOWN_HEADS_MAX", 2)
     history = History("alice")
     base = history.founded
     forks = [history.add("alice", name, after=[base]) for name in ("bob", "carol", "dave")]
     later = history.add("alice", "erin", after=[forks[0]])
 
-    named = named_heads(history.governance)
+    named = known_heads(history.governance)
+
     assert len(named) == 2
     assert later.id in named
     assert list(named) == sorted(named)
