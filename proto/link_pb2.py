@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x10proto/link.proto\x12\x10\x63hat_tui.link.v1\"B\n\tPublicKey\x12\'\n\x04type\x18\x01 \x01(\x0e\x32\x19.chat_tui.link.v1.KeyType\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"C\n\x15NoiseHandshakePayload\x12\x14\n\x0cidentity_key\x18\x01 \x01(\x0c\x12\x14\n\x0cidentity_sig\x18\x02 \x01(\x0c\"-\n\x04Open\x12\x10\n\x08protocol\x18\x01 \x01(\t\x12\x13\n\x0blisten_port\x18\x02 \x01(\r\"*\n\x05Proof\x12\x0b\n\x03mac\x18\x01 \x01(\x0c\x12\x14\n\x0cpayloads_max\x18\x02 \x01(\r\"M\n\x08Presence\x12\x12\n\nchannel_id\x18\x01 \x01(\t\x12\x0c\n\x04nick\x18\x02 \x01(\t\x12\x0c\n\x04\x61way\x18\x03 \x01(\t\x12\x11\n\tprotocols\x18\x04 \x03(\t\"&\n\x04Ping\x12\r\n\x05nonce\x18\x01 \x01(\x04\x12\x0f\n\x07wall_ns\x18\x02 \x01(\x04\"7\n\x04Pong\x12\r\n\x05nonce\x18\x01 \x01(\x04\x12\x0f\n\x07wall_ns\x18\x02 \x01(\x04\x12\x0f\n\x07\x66ollows\x18\x03 \x01(\r\"\x19\n\x07Goodbye\x12\x0e\n\x06reason\x18\x01 \x01(\t\"*\n\x03Sds\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\"\x1b\n\x08\x41nnounce\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\"\xe5\x02\n\x05\x46rame\x12&\n\x04open\x18\x01 \x01(\x0b\x32\x16.chat_tui.link.v1.OpenH\x00\x12(\n\x05proof\x18\x02 \x01(\x0b\x32\x17.chat_tui.link.v1.ProofH\x00\x12.\n\x08presence\x18\x03 \x01(\x0b\x32\x1a.chat_tui.link.v1.PresenceH\x00\x12&\n\x04ping\x18\x04 \x01(\x0b\x32\x16.chat_tui.link.v1.PingH\x00\x12&\n\x04pong\x18\x05 \x01(\x0b\x32\x16.chat_tui.link.v1.PongH\x00\x12,\n\x07goodbye\x18\x06 \x01(\x0b\x32\x19.chat_tui.link.v1.GoodbyeH\x00\x12$\n\x03sds\x18\x07 \x01(\x0b\x32\x15.chat_tui.link.v1.SdsH\x00\x12.\n\x08\x61nnounce\x18\x08 \x01(\x0b\x32\x1a.chat_tui.link.v1.AnnounceH\x00\x42\x06\n\x04kind\"\\\n\x06Invite\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nchannel_id\x18\x03 \x01(\x0c\x12\x0e\n\x06secret\x18\x04 \x01(\x0c\x12\x0f\n\x07profile\x18\x05 \x01(\t*\x1f\n\x07KeyType\x12\x07\n\x03RSA\x10\x00\x12\x0b\n\x07\x45\x44\x32\x35\x35\x31\x39\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x10proto/link.proto\x12\x10\x63hat_tui.link.v1\"B\n\tPublicKey\x12\'\n\x04type\x18\x01 \x01(\x0e\x32\x19.chat_tui.link.v1.KeyType\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"C\n\x15NoiseHandshakePayload\x12\x14\n\x0cidentity_key\x18\x01 \x01(\x0c\x12\x14\n\x0cidentity_sig\x18\x02 \x01(\x0c\"-\n\x04Open\x12\x10\n\x08protocol\x18\x01 \x01(\t\x12\x13\n\x0blisten_port\x18\x02 \x01(\r\"*\n\x05Proof\x12\x0b\n\x03mac\x18\x01 \x01(\x0c\x12\x14\n\x0cpayloads_max\x18\x02 \x01(\r\"_\n\x08Presence\x12\x12\n\nchannel_id\x18\x01 \x01(\t\x12\x0c\n\x04nick\x18\x02 \x01(\t\x12\x0c\n\x04\x61way\x18\x03 \x01(\t\x12\x11\n\tprotocols\x18\x04 \x03(\t\x12\x10\n\x08\x66\x65\x61tures\x18\x05 \x03(\t\"&\n\x04Ping\x12\r\n\x05nonce\x18\x01 \x01(\x04\x12\x0f\n\x07wall_ns\x18\x02 \x01(\x04\"7\n\x04Pong\x12\r\n\x05nonce\x18\x01 \x01(\x04\x12\x0f\n\x07wall_ns\x18\x02 \x01(\x04\x12\x0f\n\x07\x66ollows\x18\x03 \x01(\r\"\x19\n\x07Goodbye\x12\x0e\n\x06reason\x18\x01 \x01(\t\"*\n\x03Sds\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\"\x1b\n\x08\x41nnounce\x12\x0f\n\x07payload\x18\x01 \x01(\x0c\".\n\x07GroupOp\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0f\n\x07\x63ontent\x18\x02 \x01(\x0c\"5\n\x0eGroupHeartbeat\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\"M\n\x0bGroupSecret\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0e\n\x06number\x18\x02 \x01(\x04\x12\n\n\x02op\x18\x03 \x01(\x0c\x12\x0e\n\x06secret\x18\x04 \x01(\x0c\"/\n\x0bGroupNotice\x12\x12\n\nchannel_id\x18\x01 \x01(\x0c\x12\x0c\n\x04kind\x18\x02 \x01(\r\"\xbf\x04\n\x05\x46rame\x12&\n\x04open\x18\x01 \x01(\x0b\x32\x16.chat_tui.link.v1.OpenH\x00\x12(\n\x05proof\x18\x02 \x01(\x0b\x32\x17.chat_tui.link.v1.ProofH\x00\x12.\n\x08presence\x18\x03 \x01(\x0b\x32\x1a.chat_tui.link.v1.PresenceH\x00\x12&\n\x04ping\x18\x04 \x01(\x0b\x32\x16.chat_tui.link.v1.PingH\x00\x12&\n\x04pong\x18\x05 \x01(\x0b\x32\x16.chat_tui.link.v1.PongH\x00\x12,\n\x07goodbye\x18\x06 \x01(\x0b\x32\x19.chat_tui.link.v1.GoodbyeH\x00\x12$\n\x03sds\x18\x07 \x01(\x0b\x32\x15.chat_tui.link.v1.SdsH\x00\x12.\n\x08\x61nnounce\x18\x08 \x01(\x0b\x32\x1a.chat_tui.link.v1.AnnounceH\x00\x12-\n\x08group_op\x18\t \x01(\x0b\x32\x19.chat_tui.link.v1.GroupOpH\x00\x12;\n\x0fgroup_heartbeat\x18\n \x01(\x0b\x32 .chat_tui.link.v1.GroupHeartbeatH\x00\x12\x35\n\x0cgroup_secret\x18\x0b \x01(\x0b\x32\x1d.chat_tui.link.v1.GroupSecretH\x00\x12\x35\n\x0cgroup_notice\x18\x0c \x01(\x0b\x32\x1d.chat_tui.link.v1.GroupNoticeH\x00\x42\x06\n\x04kind\"\\\n\x06Invite\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x12\n\nchannel_id\x18\x03 \x01(\x0c\x12\x0e\n\x06secret\x18\x04 \x01(\x0c\x12\x0f\n\x07profile\x18\x05 \x01(\t*\x1f\n\x07KeyType\x12\x07\n\x03RSA\x10\x00\x12\x0b\n\x07\x45\x44\x32\x35\x35\x31\x39\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.link_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_KEYTYPE']._serialized_start=996
-  _globals['_KEYTYPE']._serialized_end=1027
+  _globals['_KEYTYPE']._serialized_start=1463
+  _globals['_KEYTYPE']._serialized_end=1494
   _globals['_PUBLICKEY']._serialized_start=38
   _globals['_PUBLICKEY']._serialized_end=104
   _globals['_NOISEHANDSHAKEPAYLOAD']._serialized_start=106
@@ -42,19 +42,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROOF']._serialized_start=222
   _globals['_PROOF']._serialized_end=264
   _globals['_PRESENCE']._serialized_start=266
-  _globals['_PRESENCE']._serialized_end=343
-  _globals['_PING']._serialized_start=345
-  _globals['_PING']._serialized_end=383
-  _globals['_PONG']._serialized_start=385
-  _globals['_PONG']._serialized_end=440
-  _globals['_GOODBYE']._serialized_start=442
-  _globals['_GOODBYE']._serialized_end=467
-  _globals['_SDS']._serialized_start=469
-  _globals['_SDS']._serialized_end=511
-  _globals['_ANNOUNCE']._serialized_start=513
-  _globals['_ANNOUNCE']._serialized_end=540
-  _globals['_FRAME']._serialized_start=543
-  _globals['_FRAME']._serialized_end=900
-  _globals['_INVITE']._serialized_start=902
-  _globals['_INVITE']._serialized_end=994
+  _globals['_PRESENCE']._serialized_end=361
+  _globals['_PING']._serialized_start=363
+  _globals['_PING']._serialized_end=401
+  _globals['_PONG']._serialized_start=403
+  _globals['_PONG']._serialized_end=458
+  _globals['_GOODBYE']._serialized_start=460
+  _globals['_GOODBYE']._serialized_end=485
+  _globals['_SDS']._serialized_start=487
+  _globals['_SDS']._serialized_end=529
+  _globals['_ANNOUNCE']._serialized_start=531
+  _globals['_ANNOUNCE']._serialized_end=558
+  _globals['_GROUPOP']._serialized_start=560
+  _globals['_GROUPOP']._serialized_end=606
+  _globals['_GROUPHEARTBEAT']._serialized_start=608
+  _globals['_GROUPHEARTBEAT']._serialized_end=661
+  _globals['_GROUPSECRET']._serialized_start=663
+  _globals['_GROUPSECRET']._serialized_end=740
+  _globals['_GROUPNOTICE']._serialized_start=742
+  _globals['_GROUPNOTICE']._serialized_end=789
+  _globals['_FRAME']._serialized_start=792
+  _globals['_FRAME']._serialized_end=1367
+  _globals['_INVITE']._serialized_start=1369
+  _globals['_INVITE']._serialized_end=1461
 # @@protoc_insertion_point(module_scope)

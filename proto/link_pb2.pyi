@@ -47,16 +47,18 @@ class Proof(_message.Message):
     def __init__(self, mac: _Optional[bytes] = ..., payloads_max: _Optional[int] = ...) -> None: ...
 
 class Presence(_message.Message):
-    __slots__ = ("channel_id", "nick", "away", "protocols")
+    __slots__ = ("channel_id", "nick", "away", "protocols", "features")
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     NICK_FIELD_NUMBER: _ClassVar[int]
     AWAY_FIELD_NUMBER: _ClassVar[int]
     PROTOCOLS_FIELD_NUMBER: _ClassVar[int]
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
     channel_id: str
     nick: str
     away: str
     protocols: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ..., away: _Optional[str] = ..., protocols: _Optional[_Iterable[str]] = ...) -> None: ...
+    features: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ..., away: _Optional[str] = ..., protocols: _Optional[_Iterable[str]] = ..., features: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Ping(_message.Message):
     __slots__ = ("nonce", "wall_ns")
@@ -96,8 +98,44 @@ class Announce(_message.Message):
     payload: bytes
     def __init__(self, payload: _Optional[bytes] = ...) -> None: ...
 
+class GroupOp(_message.Message):
+    __slots__ = ("channel_id", "content")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    content: bytes
+    def __init__(self, channel_id: _Optional[bytes] = ..., content: _Optional[bytes] = ...) -> None: ...
+
+class GroupHeartbeat(_message.Message):
+    __slots__ = ("channel_id", "payload")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    payload: bytes
+    def __init__(self, channel_id: _Optional[bytes] = ..., payload: _Optional[bytes] = ...) -> None: ...
+
+class GroupSecret(_message.Message):
+    __slots__ = ("channel_id", "number", "op", "secret")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    OP_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    number: int
+    op: bytes
+    secret: bytes
+    def __init__(self, channel_id: _Optional[bytes] = ..., number: _Optional[int] = ..., op: _Optional[bytes] = ..., secret: _Optional[bytes] = ...) -> None: ...
+
+class GroupNotice(_message.Message):
+    __slots__ = ("channel_id", "kind")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    kind: int
+    def __init__(self, channel_id: _Optional[bytes] = ..., kind: _Optional[int] = ...) -> None: ...
+
 class Frame(_message.Message):
-    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce")
+    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce", "group_op", "group_heartbeat", "group_secret", "group_notice")
     OPEN_FIELD_NUMBER: _ClassVar[int]
     PROOF_FIELD_NUMBER: _ClassVar[int]
     PRESENCE_FIELD_NUMBER: _ClassVar[int]
@@ -106,6 +144,10 @@ class Frame(_message.Message):
     GOODBYE_FIELD_NUMBER: _ClassVar[int]
     SDS_FIELD_NUMBER: _ClassVar[int]
     ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
+    GROUP_OP_FIELD_NUMBER: _ClassVar[int]
+    GROUP_HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
+    GROUP_SECRET_FIELD_NUMBER: _ClassVar[int]
+    GROUP_NOTICE_FIELD_NUMBER: _ClassVar[int]
     open: Open
     proof: Proof
     presence: Presence
@@ -114,7 +156,11 @@ class Frame(_message.Message):
     goodbye: Goodbye
     sds: Sds
     announce: Announce
-    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ...) -> None: ...
+    group_op: GroupOp
+    group_heartbeat: GroupHeartbeat
+    group_secret: GroupSecret
+    group_notice: GroupNotice
+    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., group_op: _Optional[_Union[GroupOp, _Mapping]] = ..., group_heartbeat: _Optional[_Union[GroupHeartbeat, _Mapping]] = ..., group_secret: _Optional[_Union[GroupSecret, _Mapping]] = ..., group_notice: _Optional[_Union[GroupNotice, _Mapping]] = ...) -> None: ...
 
 class Invite(_message.Message):
     __slots__ = ("version", "name", "channel_id", "secret", "profile")

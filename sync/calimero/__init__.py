@@ -22,8 +22,13 @@ protocols of state yet.
 | when to tell, and when to ask | `sync.group.heartbeats.Heartbeats` |
 | Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
 | the ops that a peer may have | `sync.group.governing.Governing.on_request` |
+| Transport: StreamMessage, Init, OpaqueError | `message`, `wire` |
+| handle_opened_stream, the streams of catch-ups | `sync.net.links.catch_ups.CatchUps` |
+| verify_inbound_member | `sync.net.links.levels.Levels` |
+| materialization wait | `message.NotMaterialized` |
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
 | publish_group_op | `sync.group.governing.Governing.publish` |
+| GroupTopic | `sync.net.links.mesh.Mesh.send_op` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
 | Protocol Selection | `sync.manager.selection` |
 | SyncHandshake, SyncProtocol | `sync.sessions.handshake`, `handshake` |

@@ -124,6 +124,8 @@ class Governing:
         self.dropped: dict[MessageId, Dropped] = {}
         self.outcomes: dict[str, int] = {}
         """Entries that waited and do not any more, in this run, by what became of them."""
+        self.nearby: set[PeerId] = set()
+        """Peers with whom ops are exchanged, and nothing else."""
         self._waiting = _Waiting()
         self._asked = 0
         """Peers asked for what entries wait for."""
@@ -262,6 +264,9 @@ class Governing:
         """Tell our heads and ask for ops, if it is time to."""
         beats, heads = self.beats, self.governance.heads
         effects: list[values.Effect] = []
+        if not beats.is_due(now):
+            return effects
+        peers = peers | self.nearby
         if beats.beat(now):
             told = sorted(peers)
             if told and self.pending.wanted(self.governance):
@@ -276,6 +281,41 @@ class Governing:
         if (peer := beats.pull(now)) is not None:
             effects.append(self._request(peer))
         return effects
+
+    def on_link(
+        self,
+        event: values.OpsUnanswered | values.OpsOffered | values.GovernanceLinked,
+        peers: Set[PeerId],
+        now: Nanos,
+    ) -> list[values.Effect]:
+        """Learn with whom ops can be exchanged; `peers` are those who get everything."""
+        match event:
+            case values.OpsUnanswered(peer):
+                self.beats.answered(peer, now, more=False)
+            case values.OpsOffered(peer):
+                self.beats.wants(peer, now)
+            case values.GovernanceLinked(peer, True):
+                self.nearby.add(peer)
+                self.beats.linked(now)
+                if not self.governance.dag.acts:
+                    self.beats.wants(peer, now)  # we have a code, and nothing else
+            case values.GovernanceLinked(peer, _):
+                self.nearby.discard(peer)
+                if peer not in peers:
+                    self.beats.gone(peer)
+        return []
+
+    def is_in(self, peer: PeerId) -> bool | None:
+        """Return whether a peer is in at our heads.
+
+        False: was in, and is out. None: not as far as is known here.
+        """
+        if not self.governance.dag.acts:
+            return None
+        key = Key(bytes.fromhex(peer))
+        if peer_is_group_member(self.governance, key):
+            return True
+        return False if key in self.governance.now.people else None
 
     def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos) -> None:
         """Compare the heads that a peer tells with ours.

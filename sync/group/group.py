@@ -152,6 +152,8 @@ class Group:
                 effects = self._on_catch_up(event)
             case values.AnswersChecked():
                 effects = self._on_checked(event)
+            case values.OpsUnanswered() | values.OpsOffered() | values.GovernanceLinked():
+                effects = self._governing().on_link(event, self.peers, self._now)
             case _:
                 effects = self._sessions(event)
         return self._followed(effects)
@@ -192,7 +194,7 @@ class Group:
             self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
-        if self.governing is not None:
+        if self.governing is not None and event.peer not in self.governing.nearby:
             self.governing.beats.gone(event.peer)
         self.relays.gone(event.peer)
         effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
@@ -477,7 +479,7 @@ class Group:
         governing = self._governing()
         match event:
             case values.HeartbeatArrived(peer, payload):
-                if peer in self.peers:  # and not gone meanwhile
+                if peer in self.peers or peer in governing.nearby:  # and not gone meanwhile
                     governing.on_heartbeat(peer, payload, self._now)
                 return []
             case values.OpsRequested(peer, payload, newest):
@@ -497,9 +499,10 @@ class Group:
 
     def _lack_ops(self, peer: PeerId | None, ops: tuple[OpId, ...]) -> list[values.Effect]:
         """Ask who named ops that are not here, at once."""
-        if self.governing is not None and peer in self.peers:
+        governing = self.governing
+        if governing is not None and (peer in self.peers or peer in governing.nearby):
             assert peer is not None
-            self.governing.beats.wants(peer, self._now)
+            governing.beats.wants(peer, self._now)
         return [values.LackingOps(peer, ops)]
 
     def _governed(self, taken: Sequence[TakenOp]) -> list[values.Effect]:
@@ -845,6 +848,8 @@ class Group:
         self.aside.restore(state, self._now)
         self._sds(sds.ReferenceClock(self.aside.offset))
         self._restored = True
+        if self.governing is not None:
+            effects.append(values.Governed(()))
         return [*effects, *self._judged()]
 
     def _lacking(self) -> list[values.Effect]:

@@ -44,6 +44,11 @@ class Heartbeats:
             return earlier(due, self._pulling[1])
         return earlier(due, min(self._pulls.values(), default=None))
 
+    def is_due(self, now: Nanos) -> bool:
+        """Return whether something is to be told or asked now."""
+        due = self.deadline()
+        return due is not None and due <= now
+
     def linked(self, now: Nanos) -> None:
         """A peer came: it is told our heads soon."""
         self._news = earlier(self._news, now + self._between(*NEWS_AFTER))

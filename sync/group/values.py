@@ -281,6 +281,28 @@ class OpsAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class OpsUnanswered:
+    """A peer that was asked for ops gives none: its stream ended, or it has nothing yet."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class OpsOffered:
+    """A peer says that it has ops which concern us: we are out, perhaps."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceLinked:
+    """A peer with whom ops are exchanged, and nothing else of the channel: came, or went."""
+
+    peer: PeerId
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
     """The person governs. `token` comes back in `Acted`, or in a failure.
 
@@ -338,6 +360,9 @@ Input: TypeAlias = (
     | OpsRequested
     | OpsLoaded
     | OpsAnswered
+    | OpsUnanswered
+    | OpsOffered
+    | GovernanceLinked
     | Act
     | AnswersChecked
     | Tick
@@ -590,7 +615,10 @@ class AnswerOps:
 
 @dataclass(frozen=True, slots=True)
 class Governed:
-    """Ops were taken in: membership, roles, policy or keys may be others now."""
+    """Ops were taken in: membership, roles, policy or keys may be others now.
+
+    None are named where the disk's were taken up.
+    """
 
     ops: tuple[OpId, ...]
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
+from sync.calimero.governance.ops import Op, OpId
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
@@ -33,8 +34,17 @@ FROM_PEERS: Final = (
     values.SessionOffered,
     values.SessionPayload,
     values.Transferred,
+    values.OpsArrived,
+    values.HeartbeatArrived,
+    values.OpsRequested,
+    values.OpsAnswered,
 )
-"""Inputs that are let go while the disk refuses: reconciliation brings them again."""
+"""Inputs that are let go while the disk refuses: reconciliation and
+heartbeats bring them again."""
+
+
+OWN: Final = (values.Write, values.Act)
+"""Inputs that somebody waits for."""
 
 
 class Releaser(Protocol):
@@ -75,6 +85,7 @@ class Engine:
         self._ill = False
         self._is_stale = False
         self._writes: dict[int, asyncio.Future[MessageId]] = {}
+        self._acts: dict[int, asyncio.Future[OpId]] = {}
         self._tokens = 0
 
     # --- Feeding -------------------------------------------------------------------------------
@@ -124,6 +135,28 @@ class Engine:
         if future is not None and not future.done():
             future.set_result(message_id)
 
+    async def act(self, channel: ChannelId, op: Op) -> OpId:
+        """Govern: sign an op at the heads of now; returns its id once it is committed.
+
+        Raises:
+            LocalError: we may not, the disk refused it, or it is no channel of ours.
+        """
+        if channel not in self.runner.groups:
+            raise LocalError("You are not in that channel: /join it first.")
+        self._tokens += 1
+        token = self._tokens
+        future: asyncio.Future[OpId] = asyncio.get_running_loop().create_future()
+        self.runner.queue_input(channel, values.Act(token, op))
+        self._acts[token] = future
+        self._wake.set()
+        return await future
+
+    def acted(self, token: int, op: OpId) -> None:
+        """An op of ours is committed."""
+        future = self._acts.pop(token, None)
+        if future is not None and not future.done():
+            future.set_result(op)
+
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`: on its link, or of what it transfers."""
         while self.runner.inputs.is_crowded_by(peer, transfers=transfers) and not self._ill:
@@ -138,7 +171,7 @@ class Engine:
 
     async def settled(self) -> None:
         """Return when everything fed is committed and released."""
-        while self.runner.busy or self._writes:
+        while self.runner.busy or self._writes or self._acts:
             self._calm.clear()
             self._wake.set()
             await self._calm.wait()
@@ -199,8 +232,8 @@ class Engine:
         """Inputs that changed nothing: count what peers did, tell the person what they did."""
         for failure in batch.failures:
             event = failure.event
-            if isinstance(event, values.Write):
-                self._fail_write(event.token, failure.error)
+            if isinstance(event, OWN):
+                self._fail(event, failure.error)
             elif isinstance(failure.error, RemoteError):
                 self._releaser.refused(getattr(event, "peer", "somebody"), str(failure.error))
             else:
@@ -212,8 +245,8 @@ class Engine:
         self._calm.set()
         self._releaser.notify(Notice(str(error), Level.ERROR))
         for addressed in batch.inputs:
-            if isinstance(addressed.event, values.Write):
-                self._fail_write(addressed.event.token, error)
+            if isinstance(addressed.event, OWN):
+                self._fail(addressed.event, error)
         self._releaser.begin_anew()
         await self._rebuild()  # at once: what did not happen is not shown meanwhile either
         self._ill = True
@@ -243,8 +276,10 @@ class Engine:
             await asyncio.sleep(wait)
             wait = min(wait * 2, DISK_RETRY[1])
 
-    def _fail_write(self, token: int, error: Exception) -> None:
-        future = self._writes.pop(token, None)
+    def _fail(self, event: values.Write | values.Act, error: Exception) -> None:
+        """Tell whoever waits for an own line or op that there is none."""
+        waiting = self._acts if isinstance(event, values.Act) else self._writes
+        future = waiting.pop(event.token, None)
         if future is not None and not future.done():
             future.set_exception(error)
 

@@ -7,10 +7,12 @@ on it is released, and the UI is told by calls that only take note.
 import asyncio
 import contextlib
 import random
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from sync.calimero.governance.ops import Op, OpId
+from sync.calimero.message import STREAM
 from sync.entries import changes
 from sync.entries.changes import Change
 from sync.entries.identity import Identity, verify
@@ -18,6 +20,7 @@ from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.clock_values import Follows
+from sync.group.group import Group
 from sync.group.ingest import outline_of_entry
 from sync.group.records import Contradiction
 from sync.group.writer import Author
@@ -32,8 +35,11 @@ from sync.net.direct_requests import Knocks
 from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.floods import Floods
+from sync.net.governance_links import GovernanceLinks
 from sync.net.invite import is_guessable
 from sync.net.links.addresses import Addresses
+from sync.net.links.catch_ups import CatchUps
+from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret
 from sync.net.links.frames import Open
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
@@ -74,6 +80,8 @@ from sync.view.view import (
     Snapshot,
 )
 
+T = TypeVar("T")
+
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
 
@@ -100,35 +108,28 @@ class Node:
         self.retriever: Retriever | None = None
         """Where else missing messages may be fetched; reconciliation with peers needs none."""
         self._trace = trace
-        self._secrets: dict[ChannelId, bytes] = {}
-        seed = system.draw(SEED_SIZE)
-        spoken = tuple(sorted(protocols.names))
-        began = Began(identity.peer_id, seed, options.retention, spoken)
-        trace(self.clock.now(), "runner", began, ())
-        rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
-        author = Author(
-            identity.peer_id,
-            identity.sign,
-            verify,
-            self._draw_log,
-            retention=options.retention,
-        )
-        self._runner = Runner(author, rng, trace, protocols=protocols)
+        self.secrets = ChannelSecrets()
+        """Secrets of our channels, as the links use them."""
+        self._runner = self._made_runner(options, protocols)
         self.logbook = self._runner.logbook = Logbook(on=False, anchor=self.clock.anchor)
         """Notes for the protocol log, while somebody writes it down."""
         self._tap = Tap()
         happenings = Happenings(lambda: self._runner.groups, self.clock.now())
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, happenings, trace)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
-        self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
+        self.governance = GovernanceLinks(self, journal, identity.peer_id)
+        """Governed channels, between the links and the machines."""
+        self.mesh = Mesh(identity, self.clock, self.secrets, addresses, self, self.spawn)
         self.mesh.protocols = protocols.announced
-        self.streams = SessionStreams(identity, self.clock, self.mesh, self, self._spawn, protocols)
+        self.streams = SessionStreams(identity, self.clock, self.mesh, self, self.spawn, protocols)
+        self.catch_ups = CatchUps(identity, self.clock, self.mesh, self, self.spawn)
         self._outlet = Outlet(
             identity.peer_id,
             self,
             self.clock,
             self.mesh,
             self.streams,
+            self.catch_ups,
             self.logbook,
             self._tap,
             happenings,
@@ -139,12 +140,12 @@ class Node:
         """Damage found in channels that are not taken up yet."""
         journal.watch(self)
         instance = system.draw(INSTANCE_SIZE).hex()
-        self._discovery = Discovery(instance, self._on_found, self._spawn)
+        self._discovery = Discovery(instance, self._on_found, self.spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
         self.clocks = Clocks(self.clock, self.mesh, self._runner, self._engine.wake, options.clock)
         """Tells the channels of clocks."""
-        self.knocks = Knocks(identity, self.mesh, self._secrets, self.refused)
+        self.knocks = Knocks(identity, self.mesh, self.secrets, self.refused)
         self.ticking = Ticking(
             self.clock,
             self.mesh,
@@ -157,6 +158,16 @@ class Node:
         )
         self._floods = Floods(self.mesh.nick_of)
         self._tasks: asyncio.TaskGroup | None = None
+
+    def _made_runner(self, options: Options, protocols: Protocols) -> Runner:
+        """Return the runner, whose dice's seed is in the trace."""
+        me, seed = self.identity, system.draw(SEED_SIZE)
+        spoken = tuple(sorted(protocols.names))
+        began = Began(me.peer_id, seed, options.retention, spoken)
+        self._trace(self.clock.now(), "runner", began, ())
+        rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
+        author = Author(me.peer_id, me.sign, verify, self._draw_log, retention=options.retention)
+        return Runner(author, rng, self._trace, protocols=protocols)
 
     def _draw_log(self) -> int:
         """Draw what a machine needs of the system's generator, and note it: a replay has none."""
@@ -175,22 +186,27 @@ class Node:
         state = await self._journal.restore(membership.channel)
         self.clocks.tell_own()
         self._runner.add_channel(membership, state)
-        self._secrets[membership.channel] = membership.secret
+        if membership.genesis is None:
+            self.secrets.set_plain(membership.channel, membership.secret)
+        elif membership.channel not in self.secrets:
+            first = EpochSecret(0, membership.genesis, membership.secret)
+            self.secrets.add_epoch(membership.channel, first)
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
         elif membership.open or is_guessable(membership.name, membership.secret):
             self.mesh.open.add(membership.channel)
-        self.mesh.join(membership.channel, membership.secret)
+        self.mesh.join(membership.channel)
         if damaged := self._damaged.pop(membership.channel, None):
             self.damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
         """Leave a channel: nobody is told more of it; its history stays on the disk."""
-        if channel not in self._secrets:
+        if channel not in self.secrets:
             return
-        del self._secrets[channel]
+        self.secrets.drop(channel)
         self.mesh.leave(channel)
+        self.catch_ups.end(channel)
         self.mesh.direct.pop(channel, None)
         self.mesh.open.discard(channel)
         if self._tasks is not None:
@@ -224,6 +240,16 @@ class Node:
             raise LocalError(changes.NOT_HERE)
         about = (loaded[change.target].named,)
         return await self._engine.submit(channel, changes.kind_of(change), body, about)
+
+    async def act(self, channel: ChannelId, op: Op) -> OpId:
+        """Govern: sign an op of ours and tell it; returns its id once it is committed.
+
+        Secrets are drawn and wrapped before.
+
+        Raises:
+            LocalError: we may not, the disk refused it, or it is no channel of ours.
+        """
+        return await self._engine.act(channel, op)
 
     def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own, unacknowledged message again.
@@ -359,7 +385,7 @@ class Node:
         except LocalError as error:
             self.notify(Notice(str(error), Level.ERROR))
 
-    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         """Run `work` under our care: an error in it is shown, and the rest goes on.
 
         Returns None, and runs nothing, while we are not on the network.
@@ -393,13 +419,38 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self._engine.written(token, message_id)
 
+    def acted(self, token: int, op: OpId) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._engine.acted(token, op)
+
+    def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
+        """See `sync.net.outlet.Host`."""
+        self.governance.governed(channel, ops)
+
+    def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
+        """See `sync.net.outlet.Host`."""
+        self.governance.load_ops(channel, wanted)
+
+    def has_ops(self, channel: ChannelId) -> bool:
+        """See `sync.net.links.catch_ups.Host`."""
+        return self.governance.has_ops(channel)
+
+    @property
+    def groups(self) -> Mapping[ChannelId, Group]:
+        """See `sync.net.governance_links.Host`."""
+        return self._runner.groups
+
+    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Return what `read` reads, however long the disk refuses."""
+        return await self._engine.patiently(read)
+
     def clock_judged(self) -> None:
         """See `sync.net.outlet.Host`."""
         self._listener(ClockShown(self.clock_info()))
 
     def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
         """See `sync.net.outlet.Host`."""
-        self._spawn("lines that waited", self._write_again(channel, message_ids))
+        self.spawn("lines that waited", self._write_again(channel, message_ids))
 
     async def _write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
         for message_id in message_ids:
@@ -409,7 +460,7 @@ class Node:
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> None:
         """See `sync.net.outlet.Host`."""
-        self._spawn("history", self._load_held_back(channel, after, limit))
+        self.spawn("history", self._load_held_back(channel, after, limit))
 
     async def _load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
@@ -433,7 +484,7 @@ class Node:
         self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
     ) -> None:
         """See `sync.net.outlet.Host`."""
-        self._spawn("authors", self._load_authors(channel, requester, message_ids))
+        self.spawn("authors", self._load_authors(channel, requester, message_ids))
 
     async def _load_authors(
         self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
@@ -464,6 +515,8 @@ class Node:
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
         self.clocks.gone(peer, channel)
+        if self.secrets.is_governed(channel):
+            self.streams.end(channel, peer)
         self.queue_input(channel, values.PeerGone(peer))
 
     def renamed(self, peer: PeerId) -> None:
@@ -507,6 +560,8 @@ class Node:
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """See `sync.net.links.mesh_events.Events`."""
+        if opened.protocol == STREAM:
+            return await self.catch_ups.offered(stream)
         return await self.streams.offered(stream, opened)
 
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:

@@ -11,6 +11,7 @@ from sync.entries.entry import Entry
 from sync.group import values
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net.clock import Clock
+from sync.net.links.catch_ups import CatchUps
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
 from sync.runner.journal import Loaded, Retriever
@@ -50,6 +51,15 @@ class Host(Protocol):
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
 
+    def acted(self, token: int, op: values.OpId) -> None:
+        """An op of ours is committed."""
+
+    def governed(self, channel: ChannelId, ops: tuple[values.OpId, ...]) -> None:
+        """Ops are committed, or those of the disk taken up: others may be in now."""
+
+    def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
+        """Load ops for a peer, and feed them."""
+
 
 @dataclass(slots=True)
 class Outlet:
@@ -60,6 +70,7 @@ class Outlet:
     clock: Clock
     mesh: Mesh
     streams: SessionStreams
+    catch_ups: CatchUps
     logbook: Logbook
     tap: Tap
     happenings: Happenings
@@ -97,6 +108,12 @@ class Outlet:
                 self.host.write_again(channel, message_ids)
             case values.Refused(peer, reason):
                 self.host.refused(peer, reason)
+            case values.Acted(token, op):
+                self.host.acted(token, op)
+            case values.Governed() | values.SendOp() | values.SendHeartbeat():
+                self._govern(channel, effect, loaded)
+            case values.RequestOps() | values.LoadOps() | values.AnswerOps():
+                self._catch_up(channel, effect)
             case _:
                 self._carry_out_session(channel, effect, loaded)
 
@@ -124,6 +141,34 @@ class Outlet:
                 pass  # the manager was told
             case _:
                 self._show(channel, effect, loaded)
+
+    def _govern(
+        self,
+        channel: ChannelId,
+        effect: values.Governed | values.SendOp | values.SendHeartbeat,
+        loaded: dict[MessageId, Loaded],
+    ) -> None:
+        """Act on ops, and tell them."""
+        match effect:
+            case values.Governed(ops):
+                self.host.governed(channel, ops)  # before anything else is sent to who is out
+                self._show(channel, effect, loaded)
+            case values.SendOp(content):
+                self.mesh.send_op(channel, content)
+            case values.SendHeartbeat(peers, payload):
+                self.mesh.send_heartbeat(channel, peers, payload)
+
+    def _catch_up(
+        self, channel: ChannelId, effect: values.RequestOps | values.LoadOps | values.AnswerOps
+    ) -> None:
+        """Ask for ops, or give them, on a stream of its own."""
+        match effect:
+            case values.RequestOps(peer, payload):
+                self.catch_ups.request(channel, peer, payload)
+            case values.LoadOps():
+                self.host.load_ops(channel, effect)
+            case values.AnswerOps(peer, payload):
+                self.catch_ups.answer(channel, peer, payload)
 
     def announce(self, peer: PeerId, payload: bytes) -> None:
         """See `sync.net.engine.Releaser`."""
@@ -181,3 +226,4 @@ class Outlet:
     def begin_anew(self) -> None:
         """The machines were made anew: their sessions are gone."""
         self.streams.close_all()
+        self.catch_ups.close_all()

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from sync.errors import LocalError
 from sync.group import values
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
+from sync.runner.weights import BYTES_CROWDED, OF_LINKS, TRANSFER, Weights
 from sync.structures.token_bucket import Buckets
 
 QUEUE_MAX = 20_000
@@ -234,7 +234,7 @@ class InputQueue:
     def _put_off_as(self, event: values.Input, now: Nanos) -> str | None:
         """Return behind what an input must wait: too much of a peer came, or waits already."""
         kind = type(event)
-        if kind is values.Arrived or kind is values.LogsAnnounced:
+        if kind is values.Arrived or kind in OF_LINKS:
             key: str = event.peer  # type: ignore[union-attr]  # its type says so
         elif kind is values.Transferred:
             key = TRANSFER + event.peer  # type: ignore[union-attr]

@@ -47,6 +47,7 @@ LINKS: Final = frozenset(
 
 SURVIVORS = (
     values.Write,
+    values.Act,
     values.SendAgain,
     values.AskAgain,
     values.Arrived,
@@ -54,6 +55,7 @@ SURVIVORS = (
     values.PeerAnnounced,
     values.LogsAnnounced,
     values.PeerGone,
+    values.GovernanceLinked,
     values.Audience,
     values.MemberClock,
     values.ClockAnswered,
@@ -335,6 +337,7 @@ class Runner:
                 continue  # left while the disk was read
             group = self.groups[channel]
             peers, audience = sorted(group.peers), group.audience
+            nearby = sorted(group.governing.nearby) if group.governing is not None else []
             clocks = tuple(group.aside.reference.members.values())
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state, clocks)
@@ -342,6 +345,8 @@ class Runner:
                 accepts = self.manager.may_dial(channel, peer)
                 host = self.manager.host_of(channel, peer)
                 self.inputs.add_own(channel, values.PeerJoined(peer, accepts, host))
+            for peer in nearby:
+                self.inputs.add_own(channel, values.GovernanceLinked(peer, here=True))
             if audience:
                 self.inputs.add_own(channel, values.Audience(audience))
         self.inputs.add_again(waiting)

@@ -26,9 +26,19 @@ INPUT_BYTES: Final = 256
 TRANSFER: Final = "transfer of "
 """Before the key of a peer: what it transfers is apart from what it says live."""
 
-SIZED: Final = frozenset(
-    {values.Arrived, values.LogsAnnounced, values.Transferred, values.SessionPayload}
+OF_LINKS: Final = frozenset(
+    {
+        values.Arrived,
+        values.LogsAnnounced,
+        values.OpsArrived,
+        values.HeartbeatArrived,
+        values.OpsRequested,
+        values.OpsAnswered,
+    }
 )
+"""Inputs of a peer that count as what its link brings, those of catch-ups too."""
+
+SIZED: Final = OF_LINKS | {values.Transferred, values.SessionPayload}
 """Inputs that have a payload of a peer's making."""
 
 
@@ -65,13 +75,16 @@ class Weights:
 
     def _change(self, kind: type[values.Input], event: values.Input, by: int) -> int:
         # Twice a frame: `kind` is the type of the event, and is not looked up again.
-        if kind is values.Arrived or kind is values.LogsAnnounced:
+        if kind is values.Arrived or kind in OF_LINKS:
             sender: str | values.SessionId = event.peer  # type: ignore[union-attr]  # its type
         elif kind is values.Transferred:
             sender = TRANSFER + event.peer  # type: ignore[union-attr]
         else:
             sender = event.session  # type: ignore[union-attr]
-        size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
+        if isinstance(event, values.OpsArrived):
+            size = by * (INPUT_BYTES + sum([len(one) for one in event.contents]))
+        else:
+            size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
         self.total += size
         left = self._of.get(sender, 0) + size
         if left:

@@ -33,6 +33,7 @@ from sync.net.clock import draw_key
 from sync.net.discovery.mdns import SERVICE
 from sync.net.invite import open_channel
 from sync.net.links.channel_proofs import Membership
+from sync.net.links.channel_secrets import plain
 from sync.net.links.frames import Open, Ping, Proof, decode, encode
 from sync.net.links.link import PROTOCOL
 from sync.net.links.stream import SecureStream
@@ -222,7 +223,9 @@ async def crowd(target: str, port: str, connections: str) -> None:
 
 async def identities(target: str, port: str, count: str, channel: str = "") -> None:
     """Link as so many people, of an open channel or of none, and stay for as long as one may."""
-    secrets = {} if not channel else {(opened := open_channel(channel)).channel: opened.secret}
+    secrets = (
+        {} if not channel else {(opened := open_channel(channel)).channel: plain(opened.secret)}
+    )
     streams: list[SecureStream] = []
 
     async def stay(stream: SecureStream) -> None:
@@ -258,7 +261,9 @@ async def sessions(target: str, port: str, count: str, channel: str) -> None:
     for number in range(int(count)):
         key = identity(str(number // 8))
         stream = await SecureStream.dial(target, int(port), key, draw_key)
-        proofs = Membership(stream.role, stream.handshake_hash, {opened.channel: opened.secret})
+        proofs = Membership(
+            stream.role, stream.handshake_hash, {opened.channel: plain(opened.secret)}
+        )
         kind = (TRANSFER, RECONCILIATION)[number // 8 % 2]
         stream.send_batch([encode(Open(kind, 0)), *map(encode, map(Proof, proofs.opening()))])
         streams.append(stream)

@@ -19,6 +19,7 @@ from sync.machine import ChannelId
 from sync.net.clock import draw_key
 from sync.net.invite import open_channel
 from sync.net.links.channel_proofs import Membership
+from sync.net.links.channel_secrets import plain
 from sync.net.links.frames import Open, Ping, Proof, SdsFrame, decode, encode
 from sync.net.links.link import LINK_FRAME_MAX, PROTOCOL
 from sync.net.links.stream import FRAME_MAX, SecureStream
@@ -98,7 +99,7 @@ class Hoarder:
         """Open a connection as `who`, and prove the channel."""
         stream = await SecureStream.dial(self._target, self._port, identity(who), draw_key)
         self._streams.append(stream)
-        secrets = {self._opened.channel: self._opened.secret}
+        secrets = {self._opened.channel: plain(self._opened.secret)}
         proofs = Membership(stream.role, stream.handshake_hash, secrets).opening()
         stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, proofs))])
         while (answer := await stream.receive()) is not None:

@@ -9,15 +9,18 @@ Rules:
 3. A right proof is answered with ours, unless ours has been sent already. A wrong one gets nothing:
    not an answer, not an error, for it may be about a channel that we do not have, or not yet.
 4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
+5. A governed channel has a secret for each epoch: the newest few are proved unasked, and every one
+   that the peer proves. Whoever is out is shown none.
 """
 
 import hmac
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sync.errors import RemoteError
 from sync.machine import ChannelId
+from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX, EpochSecret
 from sync.net.links.noise import Role
 
 PROOF_LABEL: Final = b"member"
@@ -29,8 +32,9 @@ PROOF_SIZE: Final = 32
 PROOFS_MAX: Final = 512
 """Proofs one peer may send over one link.
 
-One for each of its channels, one each time it joins: more than a person does while a link lasts.
-They are kept, 16 kB at most, because the proof of a channel may come before we join that channel.
+One for each of its channels, one each time it joins, eight for a governed one: more than a person
+does while a link lasts. They are kept, 16 kB at most, because the proof of a channel may come
+before we join that channel.
 """
 
 
@@ -41,11 +45,11 @@ def prove(secret: bytes, role: Role, handshake_hash: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A channel that the peer has proved to know.
+    """A channel of ours whose secret, or that of one of its epochs, the peer has proved to know.
 
     Attributes:
         channel: which of ours it is.
-        answer: our proof, to be sent now; None where the peer has it already.
+        answer: our proof of the same, to be sent now; None where the peer has it, or gets none.
     """
 
     channel: ChannelId
@@ -54,14 +58,14 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Effect of joining a channel on one link.
+    """Effect of joining a channel, or of learning of an epoch, on one link.
 
     Attributes:
-        proof: to be sent to the peer.
+        proofs: to be sent to the peer.
         shared: whether the peer had proved that channel before.
     """
 
-    proof: bytes
+    proofs: tuple[bytes, ...]
     shared: bool
 
 
@@ -71,47 +75,71 @@ class Membership:
     Args:
         role: our Noise role.
         handshake_hash: of this link.
-        secrets: the secrets of the channels that we are in.
+        secrets: the secrets of the channels that we are in, of each the newest first.
+        hides: whether the peer is shown no proof of a channel: it is out.
     """
 
     def __init__(
-        self, role: Role, handshake_hash: bytes, secrets: Mapping[ChannelId, bytes]
+        self,
+        role: Role,
+        handshake_hash: bytes,
+        secrets: Mapping[ChannelId, Sequence[EpochSecret]],
+        hides: Callable[[ChannelId], bool] = lambda _: False,
     ) -> None:
         self._role = role
         self._handshake_hash = handshake_hash
-        self._secrets = dict(secrets)
-        self._expected = {channel: self._theirs(secret) for channel, secret in secrets.items()}
+        self._hides = hides
+        self._secrets: dict[ChannelId, Sequence[EpochSecret]] = {}
+        self._expected: dict[tuple[ChannelId, bytes], bytes] = {}
+        """Proofs of the peer, by channel and secret."""
         self._heard: list[bytes] = []
-        self._shown: set[ChannelId] = set()
+        self._shown: set[tuple[ChannelId, bytes]] = set()
+        self.proved: set[ChannelId] = set()
+        """Our channels of which the peer has proved a secret; what that gives, is asked elsewhere.
+        """
         self.shared: frozenset[ChannelId] = frozenset()
-        """Our channels that the peer has proved to know; looked at for every frame."""
+        """Our channels that the peer is in; looked at for every frame."""
+        for channel, epochs in secrets.items():
+            self._expect(channel, epochs)
 
     def opening(self, direct: Collection[ChannelId] = ()) -> list[bytes]:
         """The proofs to send when the link is up: all if we dialled, else of `direct` channels."""
         first = direct if self._role is Role.RESPONDER else self._secrets
-        return [self._show(channel) for channel in first]
+        return [mac for channel in first for mac in self._show_epochs(channel)]
 
     def has_heard(self, secret: bytes) -> bool:
-        """Return whether the peer has proved a channel of this secret, even one we are not in."""
-        theirs = self._theirs(secret)
-        return any(hmac.compare_digest(theirs, mac) for mac in self._heard)
+        """Return whether the peer has proved this secret, even of a channel we are not in."""
+        return self._was_heard(self._theirs(secret))
 
-    def join(self, channel: ChannelId, secret: bytes) -> Joined:
-        """Take `channel` up: we joined it while the link was open."""
-        self._secrets[channel] = secret
-        self._expected[channel] = self._theirs(secret)
-        if any(hmac.compare_digest(self._expected[channel], mac) for mac in self._heard):
-            self.shared |= {channel}
-        return Joined(self._show(channel), channel in self.shared)
+    def join(self, channel: ChannelId, epochs: Sequence[EpochSecret]) -> Joined:
+        """Take up the secrets of `channel`: we joined it while the link was open, or learnt one."""
+        self._expect(channel, epochs)
+        if any(self._was_heard(self._expected[channel, one.secret]) for one in epochs):
+            self.proved.add(channel)
+            if not epochs[0].op:
+                self.share(channel)
+        return Joined(tuple(self._show_epochs(channel)), channel in self.proved)
 
     def leave(self, channel: ChannelId) -> None:
         """Forget `channel`: from now on a proof of it proves nothing."""
-        self._secrets.pop(channel, None)
-        self._expected.pop(channel, None)
+        for one in self._secrets.pop(channel, ()):
+            del self._expected[channel, one.secret]
+        self._shown = {shown for shown in self._shown if shown[0] != channel}
+        self.proved.discard(channel)
+        self.unshare(channel)
+
+    def share(self, channel: ChannelId) -> None:
+        """The peer is in `channel`: it may have all that is said there."""
+        self.shared |= {channel}
+
+    def unshare(self, channel: ChannelId) -> None:
+        """The peer is not in `channel` any more, whatever it proves."""
         self.shared -= {channel}
 
     def receive(self, mac: bytes) -> Shared | None:
         """Check a proof of the peer; return the channel of ours that it proves, if any.
+
+        A channel that nobody governs is shared by that.
 
         Raises:
             RemoteError: it is one proof more than `PROOFS_MAX`.
@@ -119,21 +147,48 @@ class Membership:
         if len(self._heard) == PROOFS_MAX:
             raise RemoteError(f"more than {PROOFS_MAX} channel proofs over one link")
         self._heard.append(mac)
-        # Every channel is compared, so that the time taken does not tell which one it was.
+        # Every secret is compared, so that the time taken does not tell which one it was.
         proved = [
-            channel
-            for channel, expected in self._expected.items()
+            known
+            for known, expected in self._expected.items()
             if hmac.compare_digest(expected, mac)
         ]
         if not proved:
             return None
-        [channel, *_] = proved  # More than one only if a person was given one secret twice.
-        self.shared |= {channel}
-        return Shared(channel, None if channel in self._shown else self._show(channel))
+        [(channel, secret), *_] = proved  # More than one only if one secret was given twice.
+        self.proved.add(channel)
+        if not self._secrets[channel][0].op:
+            self.share(channel)
+        return Shared(channel, self._show(channel, secret))
 
-    def _show(self, channel: ChannelId) -> bytes:
-        self._shown.add(channel)
-        return prove(self._secrets[channel], self._role, self._handshake_hash)
+    def common(self, channel: ChannelId) -> EpochSecret | None:
+        """Return the newest secret of a channel that the peer has proved; None without one."""
+        for one in self._secrets.get(channel, ()):
+            if self._was_heard(self._expected[channel, one.secret]):
+                return one
+        return None
+
+    def _expect(self, channel: ChannelId, epochs: Sequence[EpochSecret]) -> None:
+        for one in self._secrets.get(channel, ()):
+            del self._expected[channel, one.secret]
+        self._secrets[channel] = epochs
+        for one in epochs:
+            self._expected[channel, one.secret] = self._theirs(one.secret)
+
+    def _show_epochs(self, channel: ChannelId) -> list[bytes]:
+        """Return the proofs that are shown unasked and were not shown yet."""
+        first = self._secrets[channel][:EPOCHS_SHOWN_MAX]
+        macs = [self._show(channel, one.secret) for one in first]
+        return [mac for mac in macs if mac is not None]
+
+    def _show(self, channel: ChannelId, secret: bytes) -> bytes | None:
+        if (channel, secret) in self._shown or self._hides(channel):
+            return None
+        self._shown.add((channel, secret))
+        return prove(secret, self._role, self._handshake_hash)
+
+    def _was_heard(self, theirs: bytes) -> bool:
+        return any(hmac.compare_digest(theirs, mac) for mac in self._heard)
 
     def _theirs(self, secret: bytes) -> bytes:
         return prove(secret, self._role.other, self._handshake_hash)

@@ -1,12 +1,15 @@
 """The frames of a link between two peers (`proto/link.proto`): values here, bytes on the wire."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, TypeAlias, assert_never
 
 from google.protobuf import message as protobuf
 
 from proto import link_pb2
+from sync.calimero.governance.limits import HEADS_MAX, NUMBER_MAX, OP_SIZE_MAX
+from sync.calimero.governance.wire import SIGNATURE_SIZE
 from sync.errors import DecodeError
 from sync.group.clock_values import Follows
 from sync.machine import ChannelId, Nanos
@@ -14,6 +17,9 @@ from sync.net.links.channel_proofs import PROOF_SIZE
 
 NICK_MAX: Final = 64
 """Characters of a nick: it must leave room for the text in one row of a terminal."""
+
+HEARTBEAT_MAX: Final = 128 + 32 * HEADS_MAX
+"""Bytes of a heartbeat: its heads, and little else."""
 
 REASON_MAX: Final = 256
 """Characters of a reason to part: a sentence, shown in one line of the debug pane."""
@@ -26,6 +32,15 @@ PROTOCOL_MAX: Final = 64
 
 PROTOCOLS_MAX: Final = 16
 """Protocols that a presence names: more than anybody speaks."""
+
+FEATURES_MAX: Final = 16
+"""Features that a presence names: more than anybody has."""
+
+GOVERNANCE: Final = "governance"
+"""Feature: its sender takes the frames of governed channels."""
+
+HASH_SIZE: Final = 32
+"""Bytes of a secret, and of an op's id."""
 
 PORT_MAX: Final = 65_535
 """Highest TCP port."""
@@ -74,6 +89,8 @@ class Presence:
     """Why its sender is away; empty while it is not."""
     protocols: tuple[str, ...] = ()
     """Protocols of sessions that it speaks, beyond those that everybody does."""
+    features: tuple[str, ...] = ()
+    """Names of what it speaks beyond the frames that everybody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +136,57 @@ class Announce:
 
 
 @dataclass(frozen=True, slots=True)
+class OpFrame:
+    """A signed op of a governed channel, encoded."""
+
+    channel: ChannelId
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatFrame:
+    """The heads of governance that the sender has, encoded."""
+
+    channel: ChannelId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SecretFrame:
+    """The secret of an epoch of a governed channel, 32 bytes, and the op that began it."""
+
+    channel: ChannelId
+    number: int
+    op: bytes
+    secret: bytes = field(repr=False)
+
+
+class Told(Enum):
+    """Reason for which somebody who proved an epoch gets no entries."""
+
+    ENDED = 1
+    """The secret is no longer valid, and its bearer is not known."""
+    OUT = 2
+    """The receiver was in, and is out."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeFrame:
+    """Says why the receiver, who proved an epoch of the channel, gets no entries of it."""
+
+    channel: ChannelId
+    told: Told
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A frame of a kind that a later version has: `data` is all of it, and passed over."""
 
     data: bytes
 
 
-Known: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce
+Governing: TypeAlias = OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame
+Known: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | Governing
 Frame: TypeAlias = Known | Unknown
 
 
@@ -147,7 +208,7 @@ def decode(data: bytes) -> Frame:
     except protobuf.DecodeError as error:
         raise DecodeError(f"a frame of {len(data)} bytes cannot be read: {error}") from None
     frame: Frame
-    match wire.WhichOneof("kind"):
+    match kind := wire.WhichOneof("kind"):
         case "sds":
             frame = SdsFrame(_channel(wire.sds.channel_id), wire.sds.payload)
         case "open":
@@ -164,6 +225,8 @@ def decode(data: bytes) -> Frame:
             frame = Goodbye(_limited(wire.goodbye.reason, REASON_MAX, "reason"))
         case "announce":
             frame = Announce(wire.announce.payload)
+        case "group_op" | "group_heartbeat" | "group_secret" | "group_notice":
+            frame = _governing(kind, wire)
         case None if data:
             frame = Unknown(data)
         case _:
@@ -181,9 +244,9 @@ def _to_wire(frame: Known) -> link_pb2.Frame:
         case Proof(mac, payloads_max):
             several = payloads_max if payloads_max > 1 else 0
             wire = link_pb2.Frame(proof=link_pb2.Proof(mac=mac, payloads_max=several))
-        case Presence(channel, nick, away, protocols):
+        case Presence(channel, nick, away, protocols, features):
             presence = link_pb2.Presence(
-                channel_id=channel, nick=nick, away=away, protocols=protocols
+                channel_id=channel, nick=nick, away=away, protocols=protocols, features=features
             )
             wire = link_pb2.Frame(presence=presence)
         case Ping(nonce, wall):
@@ -196,8 +259,54 @@ def _to_wire(frame: Known) -> link_pb2.Frame:
         case Announce(payload):
             wire = link_pb2.Frame(announce=link_pb2.Announce(payload=payload))
         case _:
-            assert_never(frame)
+            wire = _governing_to_wire(frame)
     return wire
+
+
+def _governing_to_wire(frame: Governing) -> link_pb2.Frame:
+    channel_id = bytes.fromhex(frame.channel)
+    match frame:
+        case OpFrame(_, content):
+            op = link_pb2.GroupOp(channel_id=channel_id, content=content)
+            return link_pb2.Frame(group_op=op)
+        case HeartbeatFrame(_, payload):
+            beat = link_pb2.GroupHeartbeat(channel_id=channel_id, payload=payload)
+            return link_pb2.Frame(group_heartbeat=beat)
+        case SecretFrame(_, number, began, secret):
+            given = link_pb2.GroupSecret(
+                channel_id=channel_id, number=number, op=began, secret=secret
+            )
+            return link_pb2.Frame(group_secret=given)
+        case NoticeFrame(_, told):
+            notice = link_pb2.GroupNotice(channel_id=channel_id, kind=told.value)
+            return link_pb2.Frame(group_notice=notice)
+        case _:
+            assert_never(frame)
+
+
+def _governing(kind: str, wire: link_pb2.Frame) -> Frame:
+    """Return a frame of a governed channel; a notice of a later kind is unknown."""
+    if kind == "group_op":
+        op = wire.group_op
+        if not SIGNATURE_SIZE < len(op.content) <= OP_SIZE_MAX:
+            raise DecodeError(f"a governance op has {len(op.content)} bytes")
+        return OpFrame(_channel(op.channel_id), op.content)
+    if kind == "group_heartbeat":
+        beat = wire.group_heartbeat
+        if len(beat.payload) > HEARTBEAT_MAX:
+            raise DecodeError(f"a heartbeat has {len(beat.payload)} bytes")
+        return HeartbeatFrame(_channel(beat.channel_id), beat.payload)
+    if kind == "group_secret":
+        given = wire.group_secret
+        if len(given.secret) != HASH_SIZE or len(given.op) != HASH_SIZE:
+            raise DecodeError("the secret of an epoch, or its op, has not 32 bytes")
+        if not 0 < given.number <= NUMBER_MAX:
+            raise DecodeError("a secret is of an epoch that no op begins")
+        return SecretFrame(_channel(given.channel_id), given.number, given.op, given.secret)
+    notice = wire.group_notice
+    if notice.kind not in {told.value for told in Told}:
+        return Unknown(wire.SerializeToString())
+    return NoticeFrame(_channel(notice.channel_id), Told(notice.kind))
 
 
 def _open(wire: link_pb2.Open) -> Open:
@@ -226,7 +335,10 @@ def _presence(wire: link_pb2.Presence) -> Presence:
     if len(wire.protocols) > PROTOCOLS_MAX:
         raise DecodeError(f"a presence names {len(wire.protocols)} protocols")
     protocols = [_limited(one, PROTOCOL_MAX, "protocol") for one in wire.protocols]
-    return Presence(ChannelId(wire.channel_id), nick, away, tuple(protocols))
+    if len(wire.features) > FEATURES_MAX:
+        raise DecodeError(f"a presence names {len(wire.features)} features")
+    features = [_limited(one, PROTOCOL_MAX, "feature") for one in wire.features]
+    return Presence(ChannelId(wire.channel_id), nick, away, tuple(protocols), tuple(features))
 
 
 def _channel(channel_id: bytes) -> ChannelId:

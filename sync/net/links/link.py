@@ -1,13 +1,26 @@
 """One link to one peer: its channel proofs, its pings, its frames."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sync.errors import RemoteError
 from sync.group.clock_values import Follows
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.links.channel_proofs import PROOFS_MAX, Membership
-from sync.net.links.frames import Frame, Goodbye, Open, Ping, Pong, Presence, Proof, decode, encode
+from sync.net.links.channel_secrets import EpochSecret
+from sync.net.links.frames import (
+    GOVERNANCE,
+    Frame,
+    Goodbye,
+    Open,
+    Ping,
+    Pong,
+    Presence,
+    Proof,
+    decode,
+    encode,
+)
+from sync.net.links.levels import Level
 from sync.net.links.noise import Role
 from sync.net.links.stream import SecureStream
 from sync.structures.token_bucket import Buckets
@@ -32,6 +45,14 @@ being settled."""
 STRAY_PER_SECOND = 2.0
 STRAY_BURST = float(PROOFS_MAX + 100)
 """Frames of any kind before a proof: a proof of each channel, and pings both ways."""
+
+NOTICES_PER_SECOND = 0.1
+NOTICES_BURST = 8.0
+"""Notices of one link that are believed: one a channel in which we are out, or came too late."""
+
+HAND_OVER_AFTER: Nanos = SECOND
+"""Time that a member has to prove the newest epoch, for it may just be opening its secret; then it
+is handed that."""
 
 PRESENCE_EVERY: Nanos = SECOND
 """A name that changes more often is told with the last of its changes."""
@@ -70,20 +91,28 @@ class Link:
     """Whether they have changed since."""
     announced: set[ChannelId] = field(default_factory=set)
     """Channels in which the peer has said which protocols it speaks, which holds for this link."""
+    levels: dict[ChannelId, Level] = field(default_factory=dict)
+    """Levels of governed channels of which the peer has proved an epoch."""
+    features: frozenset[str] = frozenset()
+    """Names of what the peer speaks beyond the frames that everybody knows."""
+    unproved: dict[tuple[ChannelId, bytes], Nanos | None] = field(default_factory=dict)
+    """Newest epochs that the peer had not proved, and since when; None once it has the secret."""
     outbox: list[bytes] = field(default_factory=list)
     _pings: Buckets = field(default_factory=lambda: Buckets(PINGS_PER_SECOND, PINGS_BURST))
     _strays: Buckets = field(default_factory=lambda: Buckets(STRAY_PER_SECOND, STRAY_BURST))
+    _notices: Buckets = field(default_factory=lambda: Buckets(NOTICES_PER_SECOND, NOTICES_BURST))
 
     @classmethod
     def over(
         cls,
         stream: SecureStream,
         address: tuple[str, int],
-        secrets: Mapping[ChannelId, bytes],
+        secrets: Mapping[ChannelId, Sequence[EpochSecret]],
         now: Nanos,
+        hides: Callable[[ChannelId], bool] = lambda _: False,
     ) -> "Link":
         """Return the link over a stream whose `Open` has been exchanged."""
-        membership = Membership(stream.role, stream.handshake_hash, secrets)
+        membership = Membership(stream.role, stream.handshake_hash, secrets, hides)
         stream.limit_frames(LINK_FRAME_MAX, pending=STRANGER_BYTES_MAX)
         return cls(stream, membership, address, opened_at=now, heard_at=now)
 
@@ -102,13 +131,20 @@ class Link:
         """Our channels that the peer has proved to know."""
         return self.membership.shared
 
+    @property
+    def governs(self) -> frozenset[ChannelId]:
+        """Governed channels whose ops are exchanged with the peer."""
+        if not self.levels or GOVERNANCE not in self.features:
+            return frozenset()
+        return frozenset([one for one, at in self.levels.items() if at >= Level.GOVERNANCE])
+
     def admit(self, frame: Frame, now: Nanos) -> None:
         """Count a frame of the peer; strangers may send few.
 
         Raises:
             RemoteError: a stranger sent more than it has a reason to.
         """
-        if self.shared:
+        if self.shared or self.governs:
             return
         if not self._strays.take_token("", now):
             raise RemoteError("too many frames before any proof of a channel")
@@ -122,6 +158,22 @@ class Link:
     def proved(self) -> None:
         """The peer has proved a channel: it may send what is said there."""
         self.stream.limit_frames(LINK_FRAME_MAX)
+
+    def believes_notice(self, now: Nanos) -> bool:
+        """Return whether to look into a notice: whoever sends many is not believed."""
+        return self._notices.take_token("", now)
+
+    def owes_secret(self, channel: ChannelId, epoch: EpochSecret, now: Nanos) -> bool:
+        """Return whether to hand over a secret now; then it counts as handed over."""
+        key = channel, epoch.op
+        since = self.unproved.setdefault(key, now)
+        if since is None:
+            return False
+        has = self.membership.has_heard(epoch.secret)
+        if has or now - since >= HAND_OVER_AFTER:
+            self.unproved[key] = None
+            return not has
+        return False
 
     def presented(self, presence: Presence) -> None:
         """Take note of what the peer wants to be called."""

@@ -9,7 +9,7 @@ says who gives way, and who has proved no channel may send next to nothing.
 
 import asyncio
 import contextlib
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,21 +18,28 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.links.addresses import Addresses
+from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret
 from sync.net.links.dialler import Dialler
 from sync.net.links.frames import (
+    GOVERNANCE,
     Announce,
     Frame,
     Goodbye,
+    HeartbeatFrame,
+    NoticeFrame,
     Open,
+    OpFrame,
     Ping,
     Pong,
     Presence,
     Proof,
     SdsFrame,
+    SecretFrame,
     Unknown,
     decode,
     encode,
 )
+from sync.net.links.levels import NOTICES, Level, Levels
 from sync.net.links.link import PROTOCOL, Link, superfluous
 from sync.net.links.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.links.mesh_events import Events
@@ -71,18 +78,21 @@ DEAD_AFTER: Final[Nanos] = 14 * SECOND
 
 TOO_MANY: Final = "too many links"
 
+FEATURES: Final = (GOVERNANCE,)
+"""Features that we announce."""
+
 PARTING: Final = 1.0
 """Seconds that saying goodbye to everybody may take."""
 
 
 class Mesh:
-    """See the module docstring. `secrets` is the node's live map of channels."""
+    """See the module docstring. `secrets` is the node's live table of channels."""
 
     def __init__(
         self,
         identity: Identity,
         clock: Clock,
-        secrets: Mapping[ChannelId, bytes],
+        secrets: ChannelSecrets,
         addresses: Addresses,
         events: Events,
         spawn: Spawn,
@@ -109,6 +119,8 @@ class Mesh:
         self._clock = clock
         self.secrets = secrets
         self._events = events
+        self._governance = events.governance
+        self._levels = Levels(identity.peer_id, secrets, events.governance.is_in)
         self._spawn = spawn
         self._room = OutboundRoom()
         self._listener = Listener(identity, self._admit, events.refused, spawn)
@@ -123,6 +135,8 @@ class Mesh:
             spawn,
         )
         self._joined: dict[PeerId, frozenset[ChannelId]] = {}
+        self._governs: dict[PeerId, frozenset[ChannelId]] = {}
+        """Channels whose ops are exchanged with a peer that gets nothing else of them."""
         self.received = Received(lambda peer: self._standing(peer, self._named()))
         """Bytes that all streams hold, those of sessions too."""
 
@@ -191,11 +205,12 @@ class Mesh:
 
     def _link(self, stream: SecureStream, address: tuple[str, int]) -> Link:
         secrets = {
-            channel: secret
-            for channel, secret in self.secrets.items()
+            channel: self.secrets.known(channel)
+            for channel in self.secrets
             if self.direct.get(channel, stream.peer) == stream.peer
         }
-        return Link.over(stream, address, secrets, self._clock.now())
+        hides = partial(self._levels.hides, stream.peer)
+        return Link.over(stream, address, secrets, self._clock.now(), hides)
 
     async def _serve(self, link: Link) -> None:
         """Read a link until it ends."""
@@ -274,6 +289,10 @@ class Mesh:
         proved = Standing.OPEN if channel in self.open else Standing.MEMBER
         return max(proved, self._standing(peer, self._named()))
 
+    def standing_of(self, peer: PeerId) -> Standing:
+        """Return how much speaks for serving `peer`, by all that it has proved."""
+        return self._standing(peer, self._named())
+
     def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
         """Return the standing of `peer` for keeping links; `named` are those the person dialled."""
         if peer in self.verified:
@@ -282,7 +301,7 @@ class Mesh:
             return Standing.KNOWN
         shared = self._joined.get(peer)
         if shared is None:
-            return Standing.STRANGER
+            return Standing.OPEN if peer in self._governs else Standing.STRANGER
         return Standing.OPEN if shared <= self.open else Standing.MEMBER
 
     def _on_frame(self, link: Link, frame: Frame) -> None:
@@ -299,14 +318,10 @@ class Mesh:
                     self._events.ponged(link.peer)
                 self._settle(self.links[link.peer])
             case Proof(mac):
-                shared = link.membership.receive(mac)
-                if shared is not None:
-                    if shared.answer is not None:
-                        link.send(Proof(shared.answer))
-                    self._greet(link, shared.channel)
-                else:
-                    self._events.knocked(link.peer)
+                self._on_proof(link, mac)
             case Presence(channel):
+                if frame.features and channel in link.membership.proved:
+                    self._on_features(link, frame.features)
                 if channel in link.shared:
                     link.presented(frame)
                     self._tell_presence_of(link)
@@ -316,12 +331,94 @@ class Mesh:
             case Announce(payload):
                 if link.shared:
                     self._events.takes_part(link.peer, min(link.shared), payload)
+            case OpFrame() | HeartbeatFrame() | SecretFrame() | NoticeFrame():
+                self._on_governance(link, frame)
             case Unknown(data):
                 self._events.skipped(link.peer, len(data))
             case Goodbye():
                 link.stream.close()
             case Open():
                 raise RemoteError("a link is opened once")
+
+    def _on_proof(self, link: Link, mac: bytes) -> None:
+        shared = link.membership.receive(mac)
+        if shared is None:
+            self._events.knocked(link.peer)
+            return
+        if shared.answer is not None:
+            link.send(Proof(shared.answer))
+        if self.secrets.is_governed(shared.channel):
+            self._weigh(link, shared.channel)
+        else:
+            self._greet(link, shared.channel)
+
+    def _on_governance(
+        self, link: Link, frame: OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame
+    ) -> None:
+        """Pass on what is said of a governed channel, by what its sender's level allows."""
+        channel = frame.channel
+        level = link.levels.get(channel, Level.NONE)
+        match frame:
+            case OpFrame(_, content):
+                if self._levels.takes_ops(level, link.membership, channel):
+                    self._governance.op_came(link.peer, channel, content)
+            case HeartbeatFrame(_, payload):
+                if level >= Level.GOVERNANCE:
+                    self._governance.heartbeat_came(link.peer, channel, payload)
+            case SecretFrame(_, number, op, secret):
+                if level is Level.FULL:
+                    given = EpochSecret(number, op, secret)
+                    self._governance.secret_came(link.peer, channel, given)
+            case NoticeFrame(_, told):
+                if self.secrets.is_governed(channel) and link.believes_notice(link.heard_at):
+                    self._governance.told(link.peer, channel, told)
+
+    def _on_features(self, link: Link, features: Collection[str]) -> None:
+        """Learn what a peer speaks beyond what everybody does."""
+        link.features = frozenset(features)
+        self._refresh(link.peer)
+
+    def _weigh(self, link: Link, channel: ChannelId) -> None:
+        """Find the level of a governed channel on a link; where it is another one, act on that."""
+        before = link.levels.get(channel, Level.NONE)
+        level = self._levels.level(link.peer, link.membership, channel)
+        if level is before:
+            return
+        link.levels[channel] = level
+        if level is Level.FULL:
+            link.membership.share(channel)
+            self._greet(link, channel)
+            return
+        link.membership.unshare(channel)
+        if level is Level.GOVERNANCE:
+            link.proved()
+            link.send(Presence(channel, "", features=FEATURES))  # names are for members
+        elif level in NOTICES:
+            link.send(NoticeFrame(channel, NOTICES[level]))
+        self._refresh(link.peer)
+
+    def weigh_all(self, channel: ChannelId) -> None:
+        """Find the levels of a governed channel on all links anew: others may be in now."""
+        for links in list(self.links.values()):
+            for link in links:
+                if channel in link.membership.proved:
+                    self._weigh(link, channel)
+
+    def level(self, peer: PeerId, channel: ChannelId) -> Level:
+        """Return the highest level of a governed channel on the open links to a peer."""
+        links = [link for link in self.links.get(peer, ()) if not link.stream.closed]
+        return max([link.levels.get(channel, Level.NONE) for link in links], default=Level.NONE)
+
+    def is_in(self, peer: PeerId, channel: ChannelId) -> bool:
+        """Return whether a peer that has proved a channel may have everything of it."""
+        if not self.secrets.is_governed(channel):
+            return True
+        return self._governance.is_in(peer, channel) is True
+
+    def has_newest(self, peer: PeerId, channel: ChannelId) -> bool:
+        """Return whether a peer has proved the newest epoch of a channel over a link."""
+        links = self.links.get(peer, ())
+        return any(self._levels.has_newest(link.membership, channel) for link in links)
 
     def _greet(self, link: Link, channel: ChannelId) -> None:
         """Both ends have proved `channel` on `link`.
@@ -330,7 +427,7 @@ class Mesh:
         be lost, if the network has changed under it.
         """
         link.proved()
-        link.send(Presence(channel, self.nick, self.away, self.protocols))
+        link.send(Presence(channel, self.nick, self.away, self.protocols, FEATURES))
         carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
         if carried:
@@ -364,8 +461,19 @@ class Mesh:
             self._events.gone(peer, channel)
         for channel in sorted(now - before):
             self._events.joined(peer, channel)
+        self._refresh_governing(peer, now)
         if before or now:
             self._events.renamed(peer)  # also where the link that told its nick is the one gone
+
+    def _refresh_governing(self, peer: PeerId, shared: frozenset[ChannelId]) -> None:
+        """Tell with whom ops alone are exchanged, and with whom no longer."""
+        before = self._governs.pop(peer, frozenset())
+        now = frozenset[ChannelId]().union(*(link.governs for link in self.links.get(peer, ())))
+        now -= shared
+        if now:
+            self._governs[peer] = now
+        for channel in sorted(before ^ now):
+            self._governance.governs(peer, channel, here=channel in now)
 
     def _settle(self, links: Sequence[Link]) -> None:
         for link in superfluous(links, self._identity.peer_id, self._clock.now()):
@@ -408,6 +516,33 @@ class Mesh:
             if link is not None:
                 link.queue(frame)
 
+    def send_op(self, channel: ChannelId, content: bytes) -> None:
+        """Queue a signed op for everybody whom ops of `channel` are told; `flush` sends it."""
+        self._tell_governing(channel, list(self.links), OpFrame(channel, content))
+
+    def send_heartbeat(self, channel: ChannelId, peers: Sequence[PeerId], payload: bytes) -> None:
+        """Queue a heartbeat for peers; `flush` sends it."""
+        self._tell_governing(channel, peers, HeartbeatFrame(channel, payload))
+
+    def _tell_governing(
+        self, channel: ChannelId, peers: Sequence[PeerId], frame: OpFrame | HeartbeatFrame
+    ) -> None:
+        encoded = encode(frame)
+        for peer in peers:
+            links = [link for link in self.links.get(peer, ()) if channel in link.governs]
+            usable = [link for link in links if not link.stream.closed]
+            if usable:
+                max(usable, key=lambda link: link.opened_at).queue(encoded)
+
+    def _hand_over(self, link: Link, now: Nanos) -> None:
+        """Hand the newest secret to a member who has had the time to prove it and has not."""
+        for channel, level in link.levels.items():
+            epoch = self.secrets.newest(channel)
+            if level is not Level.FULL or epoch is None or not epoch.number:
+                continue
+            if GOVERNANCE in link.features and link.owes_secret(channel, epoch, now):
+                link.send(SecretFrame(channel, *epoch))
+
     def announce(self, peer: PeerId, payload: bytes) -> None:
         """Tell a peer which author logs it can have of us."""
         link = self.link_to(peer)
@@ -444,6 +579,8 @@ class Mesh:
                 elif now - link.pinged_at >= PING_EVERY:
                     link.ping(now, self._clock.wall())
                 self._tell_presence_of(link)
+                if link.levels:
+                    self._hand_over(link, now)
             self._settle(links)
         self._make_room()
         self._cut_those_who_do_not_read()
@@ -459,15 +596,22 @@ class Mesh:
             queued -= link.stream.outbound_bytes
             link.stream.abort("does not take what is sent")
 
-    def join(self, channel: ChannelId, secret: bytes) -> None:
-        """We are in `channel` now: prove it on every link, one of two only to the other one."""
+    def join(self, channel: ChannelId) -> None:
+        """Prove `channel` on every link, one of two only to the other one.
+
+        We are in it now, or know of another epoch of it.
+        """
+        epochs = self.secrets.known(channel)
         for peer, links in list(self.links.items()):
             if self.direct.get(channel, peer) != peer:
                 continue
             for link in links:
-                joined = link.membership.join(channel, secret)
-                link.send(Proof(joined.proof))
-                if joined.shared:
+                joined = link.membership.join(channel, epochs)
+                for mac in joined.proofs:
+                    link.send(Proof(mac))
+                if self.secrets.is_governed(channel):
+                    self._weigh(link, channel)
+                elif joined.shared:
                     self._greet(link, channel)
 
     def leave(self, channel: ChannelId) -> None:
@@ -479,6 +623,7 @@ class Mesh:
             carried = [link for link in links if channel in link.shared]
             for link in links:
                 link.membership.leave(channel)
+                link.levels.pop(channel, None)
             self._refresh(peer)
             for link in carried:
                 link.close("left a channel")
@@ -507,7 +652,7 @@ class Mesh:
         for links in self.links.values():
             for link in links:
                 for channel in link.shared:
-                    link.send(Presence(channel, nick, away, self.protocols))
+                    link.send(Presence(channel, nick, away, self.protocols, FEATURES))
 
     def hang_up(self, reason: str) -> None:
         """Close every link, to dial anew: the computer slept, or its address changed."""

@@ -4,13 +4,43 @@ from typing import Protocol
 
 from sync.group.clock_values import Follows
 from sync.machine import ChannelId, PeerId
-from sync.net.links.frames import Open
+from sync.net.links.channel_secrets import EpochSecret
+from sync.net.links.frames import Open, Told
 from sync.net.links.listener import Serve
 from sync.net.links.stream import SecureStream
 
 
+class GovernanceEvents(Protocol):
+    """The node's part that knows of governed channels."""
+
+    def is_in(self, peer: PeerId, channel: ChannelId) -> bool | None:
+        """Return whether somebody, ourselves perhaps, is in a governed channel.
+
+        False: was in, and is out. None: not as far as is known here.
+        """
+
+    def governs(self, peer: PeerId, channel: ChannelId, *, here: bool) -> None:
+        """Ops of a governed channel are exchanged with `peer`, which gets nothing else of it."""
+
+    def op_came(self, peer: PeerId, channel: ChannelId, content: bytes) -> None:
+        """A signed op of a governed channel came."""
+
+    def heartbeat_came(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """A peer tells the heads of governance that it has."""
+
+    def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:
+        """A member hands over the secret of an epoch, to be believed once it opens older ones."""
+
+    def told(self, peer: PeerId, channel: ChannelId, told: Told) -> None:
+        """A peer says why we get no entries of a governed channel."""
+
+
 class Events(Protocol):
     """The node."""
+
+    @property
+    def governance(self) -> GovernanceEvents:
+        """Hears of governed channels, and knows who is in."""
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """`peer` has proved `channel` over a link."""

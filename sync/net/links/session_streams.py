@@ -22,7 +22,7 @@ from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock, draw_key
-from sync.net.links.channel_proofs import Membership
+from sync.net.links.channel_proofs import Membership, prove
 from sync.net.links.frames import Open, Proof, encode
 from sync.net.links.link import read_proof
 from sync.net.links.listener import Serve, Spawn
@@ -133,6 +133,8 @@ class SessionStreams:
         self._pushes: Places[asyncio.Task[None]] = Places(PUSHES_MAX)
         self._pushed = asyncio.Event()
         """One of the pushes is over."""
+        self._open: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
+        """All connections on which a channel was proved."""
         self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
         """Streams on which peers push to us."""
 
@@ -198,6 +200,11 @@ class SessionStreams:
         for stream in list(traffic.streams):
             traffic.over(stream)
         return traffic.bytes_in, traffic.bytes_out, self._clock.now() - traffic.began_at
+
+    def end(self, channel: ChannelId, peer: PeerId) -> None:
+        """End everything of a channel with a peer at once: it is not in any more."""
+        for stream in list(self._open.get((channel, peer), ())):
+            stream.abort("is not in the channel any more")
 
     def close_all(self) -> None:
         """Close every session: its machines are gone."""
@@ -293,13 +300,21 @@ class SessionStreams:
                 expect=peer,
                 local_address=self._mesh.local_address,
             )
-            secrets = {channel: self._mesh.secrets[channel]}
-            membership = Membership(stream.role, stream.handshake_hash, secrets)
-            [mac] = membership.opening()
+            membership = Membership(
+                stream.role,
+                stream.handshake_hash,
+                {channel: self._mesh.secrets.known(channel)},
+            )
+            common = link.membership.common(channel)
+            if common is None:
+                return "the peer is not in the channel any more"
+            mac = prove(common.secret, stream.role, stream.handshake_hash)
             stream.send_batch([encode(Open(protocol, 0)), encode(self._proof(mac, protocol))])
             async with asyncio.timeout(HANDSHAKE_DEADLINE):
                 answer = await read_proof(stream)
             _require(membership, answer)
+            if self._mesh.link_to(peer, channel) is None:
+                return "the peer is not in the channel any more"
             self._note(channel, peer, protocol, stream)
             self._mesh.received.watch(stream)
             await use(stream, answer.payloads_max)
@@ -323,11 +338,14 @@ class SessionStreams:
         begins = known.of_stream(opened.protocol) is not None
         if not begins and opened.protocol != CHECK and not known.of_transfer(opened.protocol):
             raise RemoteError(f"it opened the unknown protocol {opened.protocol!r}")
-        membership = Membership(stream.role, stream.handshake_hash, dict(self._mesh.secrets))
+        secrets = {one: self._mesh.secrets.known(one) for one in self._mesh.secrets}
+        membership = Membership(stream.role, stream.handshake_hash, secrets)
         proof = await read_proof(stream)
         shared = membership.receive(proof.mac)
         if shared is None or shared.answer is None:
             raise RemoteError("it does not prove a channel of ours")
+        if not self._mesh.is_in(stream.peer, shared.channel):
+            raise RemoteError("it opened a session of a channel that it is not in")
         if not begins and not self._host.receives_from(stream.peer, shared.channel):
             raise RemoteError("it opened a transfer or a check without a session")
         held = (*self._answered.holders, *self._offered.holders)
@@ -446,6 +464,7 @@ class SessionStreams:
     def _note(self, channel: ChannelId, peer: PeerId, protocol: str, stream: SecureStream) -> None:
         """Count a connection to the session with `peer`, which begins with that of its protocol."""
         key = (channel, peer)
+        self._open.setdefault(key, set()).add(stream)
         if self._protocols.of_stream(protocol):
             self._traffic[key] = Traffic(self._clock.now())
             if len(self._traffic) > TRAFFIC_MAX:
@@ -461,6 +480,10 @@ class SessionStreams:
     def _over(self, channel: ChannelId, stream: SecureStream) -> None:
         """Hold nothing of a connection that has ended."""
         self._mesh.received.forget(stream)
+        still = self._open.get((channel, stream.peer), set())
+        still.discard(stream)
+        if not still:
+            self._open.pop((channel, stream.peer), None)
         if (traffic := self._traffic.get((channel, stream.peer))) is not None:
             traffic.over(stream)
 

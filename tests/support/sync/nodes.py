@@ -27,7 +27,8 @@ from sync.net.clock import draw_key
 from sync.net.invite import open_channel
 from sync.net.links.addresses import Addresses
 from sync.net.links.channel_proofs import Membership as Proofs
-from sync.net.links.frames import Frame, Open, Proof, decode, encode
+from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret, plain
+from sync.net.links.frames import Frame, Open, Proof, Told, decode, encode
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
 from sync.net.links.stream import SecureStream
@@ -98,6 +99,33 @@ class MovableClock(clock.Clock):
 # --- A mesh alone ------------------------------------------------------------------------------
 
 
+class Insiders:
+    """The people in governed channels, as a test says it, and what the mesh tells of them."""
+
+    def __init__(self) -> None:
+        self.people: dict[tuple[PeerId, ChannelId], bool] = {}
+        self.near: set[tuple[PeerId, ChannelId]] = set()
+        self.heard: list[tuple[str, PeerId, ChannelId, object]] = []
+
+    def is_in(self, peer: PeerId, channel: ChannelId) -> bool | None:
+        return self.people.get((peer, channel))
+
+    def governs(self, peer: PeerId, channel: ChannelId, *, here: bool) -> None:
+        (self.near.add if here else self.near.discard)((peer, channel))
+
+    def op_came(self, peer: PeerId, channel: ChannelId, content: bytes) -> None:
+        self.heard.append(("op", peer, channel, content))
+
+    def heartbeat_came(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        self.heard.append(("heartbeat", peer, channel, payload))
+
+    def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:
+        self.heard.append(("secret", peer, channel, given))
+
+    def told(self, peer: PeerId, channel: ChannelId, told: Told) -> None:
+        self.heard.append(("told", peer, channel, told))
+
+
 class Station:
     """A mesh and a record of what it told; its `Events` and the driver in one."""
 
@@ -105,7 +133,10 @@ class Station:
         self.identity: Identity = identity(name)
         self.me: PeerId = self.identity.peer_id
         self.clock = MovableClock()
-        self.secrets = dict(map(channel_of, channels))
+        self.secrets = ChannelSecrets()
+        for channel, secret in map(channel_of, channels):
+            self.secrets.set_plain(channel, secret)
+        self.governance = Insiders()
         self.shared: set[tuple[PeerId, ChannelId]] = set()
         self.ups = 0
         self.downs = 0
@@ -343,7 +374,7 @@ async def session(
 ) -> AsyncIterator[SecureStream]:
     """Eve's connection for a session with `to`, with her proof of a channel sent."""
     stream = await SecureStream.dial(HOST, to.port, identity(name), draw_key, local_address=local)
-    proofs = Proofs(stream.role, stream.handshake_hash, {TEA: secret})
+    proofs = Proofs(stream.role, stream.handshake_hash, {TEA: plain(secret)})
     proved = [Proof(mac, payloads_max) for mac in proofs.opening()]
     stream.send_batch([encode(Open(protocol, 0)), *map(encode, proved)])
     try:

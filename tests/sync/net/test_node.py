@@ -184,7 +184,7 @@ async def test_an_error_in_one_task_is_said_and_the_chat_goes_on(tmp_path: Path)
         raise ZeroDivisionError("nobody thought of this")
 
     async with host(tmp_path, "alice", "tea") as alice:
-        alice.node._spawn("a connection", broken())
+        alice.node.spawn("a connection", broken())
         await until(lambda: "nobody thought of this" in alice.notices(), "the error is said")
 
         await alice.write(TEA, "goes on")

@@ -24,7 +24,7 @@ def recorded(path: Path, history: History, events: Sequence[values.Input]) -> Pa
     trace = Trace(path)
     trace(NOW, "runner", Began(alice.peer_id, bytes(SEED_SIZE)), ())
     trace(NOW, "runner", Opened(channel, "lan", governed=True), ())
-    trace(NOW, channel, values.Restored(values.ChannelState(1)), ())
+    trace(NOW, channel, values.Restored(values.ChannelState(1)), (values.Governed(()),))
     for event in events:
         trace(NOW, channel, event, alice.tell(event))
     trace.close()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sync.errors import RemoteError
 from sync.machine import ChannelId
 from sync.net.links.channel_proofs import PROOFS_MAX, Joined, Membership, Shared, prove
+from sync.net.links.channel_secrets import plain
 from sync.net.links.noise import Role
 
 HASH = bytes(range(32))
@@ -21,7 +22,7 @@ def secret_of(channel: ChannelId) -> bytes:
 
 
 def membership(role: Role, *channels: ChannelId, handshake_hash: bytes = HASH) -> Membership:
-    return Membership(role, handshake_hash, {channel: secret_of(channel) for channel in channels})
+    return Membership(role, handshake_hash, {one: plain(secret_of(one)) for one in channels})
 
 
 @dataclass
@@ -44,8 +45,8 @@ class Link:
                 self.carry(self.other(receiver), [shared.answer])
 
     def join(self, end: Membership, channel: ChannelId) -> Joined:
-        joined = end.join(channel, secret_of(channel))
-        self.carry(self.other(end), [joined.proof])
+        joined = end.join(channel, plain(secret_of(channel)))
+        self.carry(self.other(end), list(joined.proofs))
         return joined
 
     def other(self, end: Membership) -> Membership:
@@ -129,11 +130,11 @@ def test_the_responder_may_join_what_the_initiator_proved_at_the_start() -> None
 
 def test_joining_at_both_ends_at_the_same_time_is_found_too() -> None:
     both = link((), ())
-    ours = both.initiator.join(TEA, secret_of(TEA))
-    theirs = both.responder.join(TEA, secret_of(TEA))
+    ours = both.initiator.join(TEA, plain(secret_of(TEA)))
+    theirs = both.responder.join(TEA, plain(secret_of(TEA)))
 
-    both.carry(both.responder, [ours.proof])
-    both.carry(both.initiator, [theirs.proof])
+    both.carry(both.responder, list(ours.proofs))
+    both.carry(both.initiator, list(theirs.proofs))
 
     assert both.initiator.shared == both.responder.shared == {TEA}
     assert len(both.sent) == 2

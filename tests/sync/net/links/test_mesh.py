@@ -8,9 +8,10 @@ from itertools import pairwise
 import pytest
 
 from sync.errors import LocalError, RemoteError
-from sync.machine import SECOND
+from sync.machine import SECOND, ChannelId
 from sync.net.clock import draw_key
 from sync.net.links.channel_proofs import Membership
+from sync.net.links.channel_secrets import EpochSecret, plain
 from sync.net.links.frames import (
     Announce,
     Frame,
@@ -55,6 +56,12 @@ async def linked(alice: Station, bob: Station) -> AsyncIterator[None]:
         yield
 
 
+def known(channel: str) -> tuple[ChannelId, tuple[EpochSecret, ...]]:
+    """Return id and secrets of a channel that everybody in the tests can be given."""
+    opened, secret = channel_of(channel)
+    return opened, plain(secret)
+
+
 @asynccontextmanager
 async def connected(
     station: Station, name: str = "eve", *channels: str, local: str = HOST
@@ -63,7 +70,7 @@ async def connected(
     stream = await SecureStream.dial(
         HOST, station.port, identity(name), draw_key, local_address=local
     )
-    proofs = Membership(stream.role, stream.handshake_hash, dict(map(channel_of, channels)))
+    proofs = Membership(stream.role, stream.handshake_hash, dict(map(known, channels)))
     stream.send_batch([encode(Open(PROTOCOL, 0)), *map(encode, map(Proof, proofs.opening()))])
     try:
         yield stream
@@ -413,8 +420,8 @@ async def test_joining_a_channel_later_shares_it_whoever_is_first(
         await until(lambda: alice.links_to(bob) and bob.links_to(alice), "linked")
 
         for station in (first, second):
-            station.secrets[plans] = secret
-            station.mesh.join(plans, secret)
+            station.secrets.set_plain(plans, secret)
+            station.mesh.join(plans)
         await until(lambda: alice.shared and bob.shared, "the channel is shared")
 
         assert alice.shared == {(bob.me, plans)}
