@@ -132,9 +132,12 @@ class Group:
             case values.Audience(peers):
                 self.audience = peers
                 effects = self._sds(sds.Connected(peers))
-            case values.OwnClock() | values.MemberClock() | values.ClockAnswered():
-                effects = self._on_clock(event)
-            case values.ReferenceClock():
+            case (
+                values.OwnClock()
+                | values.MemberClock()
+                | values.ClockAnswered()
+                | values.ReferenceClock()
+            ):
                 effects = self._on_clock(event)
             case values.Typing(nick):
                 effects = self._tell_typing(nick)
@@ -148,12 +151,17 @@ class Group:
                 effects = self._discard([one for one in message_ids if self._holds(one)])
             case values.OpsArrived() | values.OpsAnswered() | values.Act():
                 effects = self._on_governance(event)
-            case values.HeartbeatArrived() | values.OpsRequested() | values.OpsLoaded():
+            case (
+                values.HeartbeatArrived()
+                | values.OpsRequested()
+                | values.OpsLoaded()
+                | values.OpsUnanswered()
+                | values.OpsOffered()
+                | values.GovernanceLinked()
+            ):
                 effects = self._on_catch_up(event)
             case values.AnswersChecked():
                 effects = self._on_checked(event)
-            case values.OpsUnanswered() | values.OpsOffered() | values.GovernanceLinked():
-                effects = self._governing().on_link(event, self.peers, self._now)
             case _:
                 effects = self._sessions(event)
         return self._followed(effects)
@@ -473,9 +481,15 @@ class Group:
         return [*effects, *self._drain(governing)]
 
     def _on_catch_up(
-        self, event: values.HeartbeatArrived | values.OpsRequested | values.OpsLoaded
+        self,
+        event: values.HeartbeatArrived
+        | values.OpsRequested
+        | values.OpsLoaded
+        | values.OpsUnanswered
+        | values.OpsOffered
+        | values.GovernanceLinked,
     ) -> list[values.Effect]:
-        """Compare heads with a peer, or give it ops."""
+        """Compare heads with a peer, give it ops, or learn that ops can be had of it."""
         governing = self._governing()
         match event:
             case values.HeartbeatArrived(peer, payload):
@@ -486,6 +500,8 @@ class Group:
                 return governing.on_request(peer, payload, self._now, newest=newest)
             case values.OpsLoaded():
                 return governing.answer(event)
+            case _:
+                return governing.on_link(event, self.peers, self._now)
 
     def _on_checked(self, event: values.AnswersChecked) -> list[values.Effect]:
         """Count what the definition said of answers of ours, and tell where it differs."""
