@@ -313,7 +313,7 @@ class Governing:
         if not self.governance.dag.acts:
             return None
         key = Key(bytes.fromhex(peer))
-        if peer_is_group_member(self.governance, key):
+        if self.is_member(key):
             return True
         return False if key in self.governance.now.people else None
 

@@ -101,7 +101,6 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Causal.aside": lambda scale: scale.stored + scale.outside,
     "Causal.forgone": causal.FORGONE_MAX,
     "Group.peers": _links,
-    "Governing.nearby": _links,
     "Holders._hints": evidence.HINTS_MAX,
     "Holders._last_sync": evidence.TOLD_MAX,
     "Holders._told": evidence.TOLD_MAX,

@@ -3,6 +3,7 @@
 from typing import Final
 
 from sync.calimero.governance import limits
+from sync.calimero.governance.pending import Dropped
 from sync.entries.entry import GOVERNANCE_MAX
 from sync.group import governing
 from sync.group.records import DROPPED_MAX
@@ -38,6 +39,8 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Folds._noise": _people,
     "Governing._verdicts": governing.VERDICTS_CACHED,
     "Governing.dropped": DROPPED_MAX,
+    "Governing.nearby": _links,
+    "Governing.outcomes": len(Dropped) + 2,  # let in, and forgotten
     "Heartbeats._heads": _links,
     "Heartbeats._pulls": _links,
     "Pending._by_head": limits.PENDING_MAX * GOVERNANCE_MAX,
