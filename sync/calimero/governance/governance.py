@@ -125,9 +125,13 @@ class Governance:
         """Return, of a state's ops, those that came to nothing for what happened at once."""
         acts, relations = self.dag.acts, self.projection.relations
         lost = {acts[number].id: loss for number, loss in state.voids.items()}
+        overruled: dict[int, int] = {}
         for about in relations.about.values():
             for number, winner in self.projection.folds.lost(about & state.counting).items():
-                lost[acts[number].id] = Loss(Reason.OVERRULED, winner)
+                known = overruled.get(number, winner)  # a removal of two, by one op for each
+                overruled[number] = min(known, winner, key=lambda one: acts[one].place)
+        for number, winner in overruled.items():
+            lost[acts[number].id] = Loss(Reason.OVERRULED, winner)
         for key, standing in state.people.items():
             if standing is not state.folded[key]:
                 lost[acts[standing.act].id] = Loss(Reason.CROWDED, None)
