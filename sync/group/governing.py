@@ -45,6 +45,7 @@ from sync.calimero.governance.wire import DOMAIN, SIGNATURE_SIZE, decode
 from sync.entries.entry import GOVERNANCE_MAX, Header, Kind
 from sync.errors import LocalError, RemoteError
 from sync.group import values
+from sync.group.catch_ups import CatchUps
 from sync.group.heartbeats import Heartbeats
 from sync.group.records import DROPPED_MAX, StoredMessage, StoredOp
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -121,6 +122,7 @@ class Governing:
         self.pending = Pending()
         self.answers = Answers()
         """Decisive answers of the projection, for the definition to check."""
+        self.catch_ups = CatchUps()
         self.dropped: dict[MessageId, Dropped] = {}
         self.outcomes: dict[str, int] = {}
         """Entries that waited and do not any more, in this run, by what became of them."""
@@ -279,6 +281,7 @@ class Governing:
             payload = encode_heartbeat(heartbeat(self.governance, turn=beats.turn))
             effects.append(values.SendHeartbeat(tuple(told), payload))
         if (peer := beats.pull(now)) is not None:
+            self.catch_ups.began(peer, now)
             effects.append(self._request(peer))
         return effects
 
@@ -351,11 +354,15 @@ class Governing:
         ids = tuple(owed_ids[:LOADED_AT_ONCE])
         return [values.LoadOps(peer, ids, more=len(owed_ids) > len(ids))]
 
-    def answer(self, loaded: values.OpsLoaded) -> list[values.Effect]:
+    def answer(self, loaded: values.OpsLoaded, now: Nanos) -> list[values.Effect]:
         """Send a page of the ops that were loaded."""
         first = page(loaded.contents)
         whole = GroupDeltaResponse(first.ops, first.has_more or loaded.more)
-        return [values.AnswerOps(loaded.peer, encode_response(whole))]
+        payload = encode_response(whole)
+        self.catch_ups.gave(
+            loaded.peer, now, ops=len(whole.ops), size=len(payload), last=not whole.has_more
+        )
+        return [values.AnswerOps(loaded.peer, payload)]
 
     def on_page(self, peer: PeerId, payload: bytes, now: Nanos) -> tuple[News, bool]:
         """Take in a page of ops; returns the news, and whether it was the last.
@@ -367,6 +374,14 @@ class Governing:
         news = self.receive(response.ops)
         more = response.has_more and bool(news.taken)  # else the same page would come again
         self.beats.answered(peer, now, more=more)
+        self.catch_ups.page(
+            peer,
+            now,
+            ops=len(response.ops),
+            new=len(news.taken),
+            size=len(payload),
+            last=not more,
+        )
         return news, not more
 
     def _request(self, peer: PeerId) -> values.RequestOps:

@@ -499,7 +499,7 @@ class Group:
             case values.OpsRequested(peer, payload, newest):
                 return governing.on_request(peer, payload, self._now, newest=newest)
             case values.OpsLoaded():
-                return governing.answer(event)
+                return governing.answer(event, self._now)
             case _:
                 return governing.on_link(event, self.peers, self._now)
 

@@ -126,6 +126,41 @@ class EpochInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class OpInfo:
+    """An op of governance, for those who look at the protocol."""
+
+    op_id: str
+    kind: "ActKind"
+    by: Person
+    people: tuple[Person, ...]
+    """People whose membership or role it is about."""
+    lamport: int
+    nonce: int
+    rank: int
+    """Rank of its signer at its own parents: 0 owners, 1 admins, 2 all others."""
+    head: bool
+    counts: bool
+    reason: Reason | None
+    """Reason why it came to nothing for what happened at once."""
+    because: str = ""
+    """Id of the op that did it, if one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUpInfo:
+    """A pull of ops; see `sync.group.catch_ups.CatchUp`."""
+
+    peer: PeerId
+    asked: bool
+    began_at: Nanos
+    ended_at: Nanos | None
+    pages: int
+    ops: int
+    new: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class GovernanceInfo:
     """Members of a governed channel, and the state of its history of governance, at our heads."""
 
@@ -173,6 +208,10 @@ class GovernanceInfo:
     epochs_count: int = 0
     rotation_wanted: str = ""
     """Reason why an admin's node is about to change the secret; empty if nothing asks for that."""
+    latest: tuple[OpInfo, ...] = ()
+    """Ops that were taken in last, the last first; twenty at most."""
+    catch_ups: tuple[CatchUpInfo, ...] = ()
+    """Pulls of ops of this run, the newest first; eight at most."""
     divergences: tuple[tuple[str, int], ...] = ()
     """Disagreements of the projection with the definition, by plane; there should be none."""
     answers_checked: int = 0

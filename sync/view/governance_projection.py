@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from typing import Final, TypeAlias
 
 from sync.group.governance_values import (
@@ -10,11 +11,16 @@ from sync.group.governance_values import (
     Doing,
     Genesis,
     Governance,
+    Invite,
     Join,
     Key,
     Leave,
+    Loss,
     Remove,
+    Revoke,
     Role,
+    Rotate,
+    SetPolicy,
     SetRole,
     Standing,
     State,
@@ -25,18 +31,38 @@ from sync.group.governance_values import (
 from sync.group.governing import Governing
 from sync.machine import ChannelId, PeerId
 from sync.view.governance_infos import (
+    ActKind,
     AskingInfo,
+    CatchUpInfo,
     DepartureInfo,
     Entered,
     EpochInfo,
     GovernanceInfo,
     MemberInfo,
+    OpInfo,
     Person,
+    Reason,
     Right,
 )
 
 NickOf: TypeAlias = Callable[[PeerId], str]
 """Returns what somebody is called, in their own bytes; empty if that is unknown."""
+
+OPS_SHOWN: Final = 20
+"""Ops of a snapshot: those that came last, a screen of them; the transcript has all."""
+
+KINDS: Final[dict[type, ActKind]] = {
+    Genesis: ActKind.FOUNDED,
+    Invite: ActKind.INVITED,
+    Revoke: ActKind.REVOKED,
+    Join: ActKind.JOINED,
+    Add: ActKind.ADDED,
+    Remove: ActKind.REMOVED,
+    Leave: ActKind.LEFT,
+    SetRole: ActKind.ROLE,
+    SetPolicy: ActKind.POLICY,
+    Rotate: ActKind.ROTATED,
+}
 
 ROWS_MAX: Final = 100
 """People who went, and secrets, in a snapshot: what fits no screen is counted."""
@@ -59,6 +85,7 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
             waiting_ops=len(governance.waiting.ops),
             refused_ops=len(governance.refused.reasons),
             pending=len(governing.pending.entries),
+            catch_ups=tuple([CatchUpInfo(*astuple(one)) for one in governing.catch_ups.latest()]),
         )
     people = People(governance, nick_of)
     state, genesis = governance.now, governance.dag.acts[0].op
@@ -91,6 +118,8 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
         dropped=tuple(sorted(Counter(one.value for one in governing.dropped.values()).items())),
         epochs=tuple(epochs[:ROWS_MAX]),
         epochs_count=len(epochs),
+        latest=latest_ops(governance, people),
+        catch_ups=tuple([CatchUpInfo(*astuple(one)) for one in governing.catch_ups.latest()]),
         divergences=tuple(
             sorted((plane.value, count) for plane, count in governing.answers.divergences.items())
         ),
@@ -233,3 +262,45 @@ class People:
     def _asked_by(self, key: Key) -> list[Act]:
         asked = map(self._acts.__getitem__, self._governance.projection.relations.asking)
         return [act for act in asked if act.signer == key]
+
+
+def latest_ops(governance: Governance, people: People) -> tuple[OpInfo, ...]:
+    """Return the ops that were taken in last, the last first."""
+    state, acts = governance.now, governance.dag.acts
+    latest = acts[: -OPS_SHOWN - 1 : -1]
+    return tuple([_op_info(act, governance, people, state) for act in latest])
+
+
+def _op_info(act: Act, governance: Governance, people: People, state: State) -> OpInfo:
+    loss = _loss(act, governance, state)
+    because = None if loss is None or loss.because is None else governance.dag.acts[loss.because]
+    return OpInfo(
+        op_id=act.id.hex(),
+        kind=ActKind.ASKED if act.judgement.asks else KINDS[type(act.op)],
+        by=people.person(act.signer),
+        people=tuple([people.person(key) for key in act.targets]),
+        lamport=act.lamport,
+        nonce=act.nonce,
+        rank=act.rank,
+        head=act.number in governance.dag.heads,
+        counts=act.number == 0 or (loss is None and bool(state.counting & act.bit)),
+        reason=None if loss is None else loss.reason,
+        because="" if because is None else because.id.hex(),
+    )
+
+
+def _loss(act: Act, governance: Governance, state: State) -> Loss | None:
+    """Return why one op came to nothing; `Governance.losses` asks that of all."""
+    projection, acts = governance.projection, governance.dag.acts
+    winners = []
+    for target in act.targets:
+        standing = state.people.get(target)
+        crowded = standing is not None and standing is not state.folded[target]
+        if crowded and standing is not None and standing.act == act.number:
+            return Loss(Reason.CROWDED, None)
+        about = projection.relations.about.get(target, 0) & state.counting
+        if (winner := projection.folds.lost(about).get(act.number)) is not None:
+            winners.append(winner)
+    if winners:
+        return Loss(Reason.OVERRULED, min(winners, key=lambda one: acts[one].place))
+    return state.voids.get(act.number)

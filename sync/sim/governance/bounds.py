@@ -5,7 +5,7 @@ from typing import Final
 from sync.calimero.governance import limits
 from sync.calimero.governance.pending import Dropped
 from sync.entries.entry import GOVERNANCE_MAX
-from sync.group import governing
+from sync.group import catch_ups, governing
 from sync.group.records import DROPPED_MAX
 from sync.sim.scale import Bound, Scale
 
@@ -29,6 +29,7 @@ def _links(scale: Scale) -> int:
 GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Answers._waiting": limits.ANSWERS_UNCHECKED_MAX,
     "Answers.divergences": 3,  # one for each plane
+    "CatchUps._latest": catch_ups.SHOWN_MAX,
     "Dag._judgements": JUDGEMENTS_MAX,
     "Dag.acts": _ops,
     "Dag.by_signer": _people,

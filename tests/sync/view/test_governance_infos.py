@@ -2,21 +2,34 @@
 
 import pytest
 
-from sync.calimero.governance.ops import Access, Leave, Policy, Remove, Role, SetPolicy
+from sync.calimero.governance.catch_up import (
+    GroupDeltaRequest,
+    GroupDeltaResponse,
+    encode_heartbeat,
+    encode_request,
+    encode_response,
+    heartbeat,
+)
+from sync.calimero.governance.cross_check import Answer, Divergence
+from sync.calimero.governance.ops import Access, Leave, OpId, Policy, Remove, Role, SetPolicy
+from sync.calimero.governance.verdicts import Plane
 from sync.group import values
 from sync.group.group import Group
-from sync.machine import ChannelId, PeerId
+from sync.machine import SECOND, ChannelId, PeerId, Tick
+from sync.view import governance_projection
 from sync.view.governance_infos import (
+    ActKind,
+    CatchUpInfo,
     Entered,
     GovernanceInfo,
     Person,
     Reason,
     Right,
 )
-from sync.view.governance_projection import NickOf, governance_info
+from sync.view.governance_projection import OPS_SHOWN, NickOf, governance_info
 from tests.support.sync.entries import Author
-from tests.support.sync.governed import History, everybody, key, person
-from tests.support.sync.groups import Member
+from tests.support.sync.governed import History, RandomHistory, everybody, key, person
+from tests.support.sync.groups import NOW, Member
 
 
 def peer(name: str) -> PeerId:
@@ -204,3 +217,78 @@ def test_removals_of_ones_own_right_are_no_reason_of_others() -> None:
     assert [(one.nick, one.reason, one.op_id) for one in info.gone] == [
         ("bob", "loud", removed.id.hex())
     ]
+
+
+def test_the_ops_that_came_last_say_what_they_are_and_why_they_came_to_nothing() -> None:
+    history = founded()
+    base = history.add("alice", "bob", Role.ADMIN)
+    removed = history.remove("alice", "bob", after=[base])
+    added = history.add("bob", "carol", after=[base])
+
+    latest = seen_by("alice", history).latest
+
+    assert [one.op_id for one in latest] == [op.id.hex() for op in reversed(history.ops)]
+    last, before = latest[0], latest[1]
+    assert (last.kind, last.by, last.people) == (ActKind.ADDED, named("bob"), (named("carol"),))
+    assert (last.counts, last.head, last.rank, last.nonce) == (False, True, 1, 1)
+    assert (last.reason, last.because) == (Reason.SIGNER_TAKEN_OUT, removed.id.hex())
+    assert (before.counts, before.reason, before.rank, before.nonce) == (True, None, 0, 3)
+    assert latest[-1].kind is ActKind.FOUNDED
+    assert latest[-1].counts
+    assert added.id != removed.id
+
+
+def test_why_an_op_came_to_nothing_is_what_governance_says_of_all() -> None:
+    for seed in range(30):
+        history = RandomHistory(seed, OPS_SHOWN).history
+        losses = history.governance.losses(history.governance.now)
+        acts = history.governance.dag.acts
+        told = governance_projection.latest_ops(
+            history.governance, governance_projection.People(history.governance, nick_of)
+        )
+        assert len(told) == min(OPS_SHOWN, len(acts))
+        for one in told:
+            loss = losses.get(OpId(bytes.fromhex(one.op_id)))
+            assert one.reason is (None if loss is None else loss.reason)
+            because = "" if loss is None or loss.because is None else acts[loss.because].id.hex()
+            assert one.because == because
+
+
+def test_answers_that_were_checked_and_disagreements_are_counted_by_plane() -> None:
+    history = founded()
+    one = Member("alice", channel=ChannelId(history.governance.group.hex()), identity_of=person,
+                 governed=True)  # fmt: skip
+    one.tell(values.OpsArrived(peer("bob"), (history.founded.content,)))
+    wrong = Divergence(Plane.CUT_GRANT, Answer(key("bob"), history.governance.heads, granted=True))
+    one.tell(values.AnswersChecked(7, 2, (wrong,)))
+
+    told = info_of(one.group, peer("alice"))
+
+    assert (told.answers_checked, told.answers_skipped) == (7, 2)
+    assert told.divergences == (("membership-cut-grant", 1),)
+
+
+def test_pulls_of_ops_are_told_the_newest_first() -> None:
+    history = founded()
+    one = Member("alice", channel=ChannelId(history.governance.group.hex()), identity_of=person,
+                 governed=True)  # fmt: skip
+    bob = peer("bob")
+    one.tell(values.OpsArrived(bob, (history.founded.content,)))
+    one.tell(values.PeerJoined(bob))
+    lacked = history.add("alice", "bob")
+    beat = encode_heartbeat(heartbeat(history.governance))
+    one.tell(values.HeartbeatArrived(bob, beat), NOW)
+    assert any(isinstance(e, values.RequestOps) for e in one.tell(Tick(), NOW + 4 * SECOND))
+    page = encode_response(GroupDeltaResponse((lacked.content,), has_more=False))
+    one.tell(values.OpsAnswered(bob, page), NOW + 5 * SECOND)
+    asks = encode_request(GroupDeltaRequest(history.governance.group, ()))
+    [load] = [e for e in one.tell(values.OpsRequested(bob, asks), NOW + 6 * SECOND)
+              if isinstance(e, values.LoadOps)]  # fmt: skip
+    contents = one.disk.load_ops(load.ops)
+    one.tell(values.OpsLoaded(bob, contents, load.more), NOW + 6 * SECOND)
+
+    gave, asked = info_of(one.group, peer("alice")).catch_ups
+
+    assert asked == CatchUpInfo(bob, True, NOW + 4 * SECOND, NOW + 5 * SECOND, 1, 1, 1, len(page))
+    assert (gave.peer, gave.asked, gave.ops, gave.pages) == (bob, False, 2, 1)
+    assert gave.ended_at == NOW + 6 * SECOND
