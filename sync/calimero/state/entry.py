@@ -156,10 +156,19 @@ def open_entry(content: bytes, group: GroupId) -> StateEntry:
     entry = parse(content)
     if entry.signed.group != group:
         raise DecodeError("a state entry of another channel")
-    signed = DOMAIN + content[:-SIGNATURE_SIZE]
+    check_signature(entry)
+    return entry
+
+
+def check_signature(entry: StateEntry) -> None:
+    """Check that an entry is signed by its author.
+
+    Raises:
+        DecodeError: it is not.
+    """
+    signed = DOMAIN + entry.content[:-SIGNATURE_SIZE]
     if not verify(PeerId(entry.author.hex()), entry.signature, signed):
         raise DecodeError("a state entry whose signature is not its author's")
-    return entry
 
 
 def _check(signed: Signable) -> None:

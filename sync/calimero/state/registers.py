@@ -92,6 +92,10 @@ class Registers:
             self._take_out(pushed_out)
         return Kept(replaced, pushed_out)
 
+    def forget(self, entry: StateEntry) -> None:
+        """Take an entry that stands out."""
+        self._take_out(entry)
+
     def drop_author(self, author: Key) -> tuple[StateEntry, ...]:
         """Take all entries of somebody out, and return them."""
         entries = self._ranked(author)
