@@ -29,6 +29,7 @@ from tests.bench import (
     bench_replication_stores,
     bench_sds,
     bench_sim,
+    bench_state_sync,
     bench_sync,
     bench_ui,
 )
@@ -58,6 +59,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_replication_newcomer.replication_newcomer,
         bench_logs.author_logs,
         bench_governance.governance,
+        bench_state_sync.state_sync,
         *bench_sync.BENCHMARKS,
         *bench_newcomer.BENCHMARKS,
         bench_sim.simulator,

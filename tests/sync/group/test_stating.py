@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from sync.calimero.governance.ops import Key, OpId, Verdict
+from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
 from sync.calimero.governance.verdicts import Doing
 from sync.calimero.state.contents import Pin, Profile, StateKind, Topic, encode
 from sync.calimero.state.entry import Signable, StateEntry, sign
@@ -59,8 +59,8 @@ def test_entries_of_others_are_taken_in_whatever_the_order() -> None:
 def test_what_is_wrong_is_refused_with_its_reason_and_the_rest_taken_in() -> None:
     good, other = (
         entry_of(1, Topic("plans"), STAMP),
-        entry_of(1, Topic("plans"), STAMP, group=b"x" * 16),
-    )  # type: ignore[arg-type]
+        entry_of(1, Topic("plans"), STAMP, group=GroupId(b"x" * 16)),
+    )
     forged = good.content[:-64] + bytes(64)
     named = governed_entry(1, StateKind.TOPIC, encode(Topic("x")), STAMP + 1)
     news = stating_of().receive([b"", other.content, forged, named.content, good.content], NOW)
