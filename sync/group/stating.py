@@ -41,7 +41,7 @@ DOING: Final = {
     StateKind.TOPIC: Doing.TOPIC,
     StateKind.PIN: Doing.PIN,
 }
-"""What setting a register is: readers have a profile and marks."""
+"""Right that setting a register needs: readers have a profile and marks."""
 
 LIVE_ALWAYS: Final = (StateKind.PROFILE, StateKind.READ, StateKind.HELD, StateKind.TOPIC)
 """Kinds of which an author has one register each, which must not fall behind its pins."""
