@@ -163,15 +163,19 @@ class Frame(_message.Message):
     def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., group_op: _Optional[_Union[GroupOp, _Mapping]] = ..., group_heartbeat: _Optional[_Union[GroupHeartbeat, _Mapping]] = ..., group_secret: _Optional[_Union[GroupSecret, _Mapping]] = ..., group_notice: _Optional[_Union[GroupNotice, _Mapping]] = ...) -> None: ...
 
 class Invite(_message.Message):
-    __slots__ = ("version", "name", "channel_id", "secret", "profile")
+    __slots__ = ("version", "name", "channel_id", "secret", "profile", "genesis", "ticket_seed")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     SECRET_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
+    GENESIS_FIELD_NUMBER: _ClassVar[int]
+    TICKET_SEED_FIELD_NUMBER: _ClassVar[int]
     version: int
     name: str
     channel_id: bytes
     secret: bytes
     profile: str
-    def __init__(self, version: _Optional[int] = ..., name: _Optional[str] = ..., channel_id: _Optional[bytes] = ..., secret: _Optional[bytes] = ..., profile: _Optional[str] = ...) -> None: ...
+    genesis: bytes
+    ticket_seed: bytes
+    def __init__(self, version: _Optional[int] = ..., name: _Optional[str] = ..., channel_id: _Optional[bytes] = ..., secret: _Optional[bytes] = ..., profile: _Optional[str] = ..., genesis: _Optional[bytes] = ..., ticket_seed: _Optional[bytes] = ...) -> None: ...

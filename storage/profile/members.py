@@ -87,17 +87,7 @@ class Members:
 
         A channel we are in already stays as it is, and so does one we had left: our log goes on.
         """
-        row = (
-            bytes.fromhex(membership.channel),
-            membership.name,
-            membership.secret,
-            membership.open,
-            membership.profile,
-            membership.joined_ns,
-            from_u64(log),
-            None if membership.direct is None else bytes.fromhex(membership.direct),
-            membership.genesis,
-        )
+        row = membership_row(membership, log)
         await self._database.write(
             lambda db: db.execute(
                 "INSERT INTO channels "
@@ -148,6 +138,21 @@ class Members:
         """Forget whom nothing speaks for beyond the limits, and return them; nobody of `here`."""
         kept = {bytes.fromhex(peer) for peer in here}
         return await self._database.write(partial(_forget_strangers, kept))
+
+
+def membership_row(membership: Membership, log: int) -> tuple[object, ...]:
+    """Return the columns of a channel we are in, with the number of our log there, u64."""
+    return (
+        bytes.fromhex(membership.channel),
+        membership.name,
+        membership.secret,
+        membership.open,
+        membership.profile,
+        membership.joined_ns,
+        from_u64(log),
+        None if membership.direct is None else bytes.fromhex(membership.direct),
+        membership.genesis,
+    )
 
 
 def _forget_strangers(here: Set[bytes], db: sqlite3.Connection) -> list[PeerId]:

@@ -348,9 +348,33 @@ CREATE TABLE dropped_entries (
 ) STRICT;
 """
 
+CHANNEL_KEYS: Final = """
+-- Secrets of governed channels, by the op that began the epoch of each.
+CREATE TABLE epochs (
+    channel BLOB NOT NULL REFERENCES channels,
+    op_id   BLOB NOT NULL,
+    number  INTEGER NOT NULL,
+    secret  BLOB NOT NULL,
+    PRIMARY KEY (channel, op_id)
+) STRICT, WITHOUT ROWID;
+
+-- Tickets of invitations: of codes we gave out, and of those we enter by until we are in. Their
+-- secret is that of an epoch; which one, the code does not say.
+CREATE TABLE tickets (
+    channel BLOB NOT NULL REFERENCES channels,
+    ticket  BLOB NOT NULL,                              -- public half
+    seed    BLOB NOT NULL,
+    secret  BLOB,                                       -- of a code we enter by
+    PRIMARY KEY (channel, ticket)
+) STRICT, WITHOUT ROWID;
+
+-- When we left a governed channel whose members have not heard of it yet.
+ALTER TABLE channels ADD COLUMN leaving_ns INTEGER;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
-    GOVERNANCE,
+    GOVERNANCE, CHANNEL_KEYS,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

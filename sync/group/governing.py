@@ -32,7 +32,7 @@ from sync.calimero.governance.governance import (
 )
 from sync.calimero.governance.ops import GroupId, Key, Op, OpId, Role, Signable, Verdict
 from sync.calimero.governance.pending import Dropped, Pending, PendingEntry, dropped_as
-from sync.calimero.governance.refusal import OpError
+from sync.calimero.governance.refusal import OpError, sentence
 from sync.calimero.governance.rights import judge
 from sync.calimero.governance.signing import open_op, sign
 from sync.calimero.governance.verdicts import (
@@ -202,7 +202,7 @@ class Governing:
         dag = self.governance.dag
         if not dag.acts:
             raise LocalError(NOT_FOUNDED)
-        parents = self._foremost(limits.PARENTS_MAX)
+        parents = self.governance.foremost_heads(self._me, limits.PARENTS_MAX)
         before = dag.closure(parents)
         assert before is not None
         latest = max(self.governance.act(parent).lamport for parent in parents)
@@ -219,39 +219,16 @@ class Governing:
             made = sign(signed, self._sign)
             judge(self.governance.projection, made, self.governance.projection.state(before))
         except OpError as error:
-            raise LocalError(f"This cannot be done: {error}.") from error
+            raise LocalError(sentence(error.refusal)) from error
         received = self.governance.receive(made)
         if isinstance(received, Refused):
-            raise LocalError(f"This cannot be done: it is {received.refusal.value}.")
+            raise LocalError(sentence(received.refusal))
         assert isinstance(received, Taken), "an op of ours stands on what is here"
         return received.ops[0]
 
     def cut(self) -> tuple[OpId, ...]:
         """Return the heads that an entry of ours names: at most `GOVERNANCE_MAX`, sorted."""
-        return self._foremost(GOVERNANCE_MAX)
-
-    def _foremost(self, count: int) -> tuple[OpId, ...]:
-        """Return our heads, sorted; of more than `count` those that matter most.
-
-        First one that our own membership rests on and one that has seen our latest op, then those
-        that count, of smaller ranks before others, the newest first. Whoever signs hundreds at an
-        old cut, with the latest Lamport times there are, drives out none of these.
-        """
-        heads = self.governance.heads
-        if len(heads) <= count:
-            return heads
-        dag, state = self.governance.dag, self.governance.now
-        acts = sorted((self.governance.act(head) for head in heads), key=lambda act: act.place)
-        acts.reverse()
-        acts.sort(key=lambda act: (not state.counting & act.bit, act.rank))
-        standing, ours = state.people.get(self._me), dag.by_signer.get(self._me)
-        needed = [] if standing is None else [standing.act]
-        needed += ours[-1:] if ours else []
-        first = [
-            next(act for act in acts if act.number == number or act.knew(number))
-            for number in needed
-        ]
-        return tuple(sorted([act.id for act in dict.fromkeys([*first, *acts])][:count]))
+        return self.governance.foremost_heads(self._me, GOVERNANCE_MAX)
 
     def is_member(self, key: Key) -> bool:
         """Return whether a peer that wants to sync is in, by what is known here now."""

@@ -5,7 +5,7 @@ import binascii
 import hashlib
 import unicodedata
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 
@@ -15,6 +15,11 @@ from sync.machine import ChannelId
 from sync.sds.parameters import LAN, PROFILES
 
 VERSION: Final = 1
+"""Of a channel that nobody governs: its secret lets in for ever."""
+
+GOVERNED_VERSION: Final = 2
+"""Of a governed channel: the secret is that of an epoch, and a ticket signs the join."""
+
 PREFIX: Final = "chat1-"
 """Beginning of every code: so that one is recognised, and a name is not taken for one."""
 
@@ -23,29 +28,61 @@ SECRET_SIZE: Final = 16
 """Bytes: the 128 random bits an outsider would have to guess."""
 
 CHANNEL_SIZE: Final = 16
+GENESIS_SIZE: Final = 32
+"""Bytes of the id of the op that founded a channel; the channel's id are the first of them."""
+
+EPOCH_SECRET_SIZE: Final = 32
+TICKET_SEED_SIZE: Final = 16
+"""Bytes: the 128 random bits behind the key pair of a ticket."""
+
 CHECKSUM_SIZE: Final = 4
 CODE_MAX: Final = 400
 
 
+class Entry(NamedTuple):
+    """The part of a code by which one enters a governed channel; its text never shows the seed."""
+
+    genesis: bytes
+    """Id of the op that founded the channel, 32 bytes."""
+
+    ticket_seed: bytes
+    """Seed of the ticket that signs the join, 16 bytes."""
+
+    def __repr__(self) -> str:
+        return f"Entry({self.genesis.hex()[:8]})"
+
+
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """All that joining needs. The secret is the channel: who has it can read and write."""
+    """All that joining needs; its text never shows the secret.
+
+    Without an `entry` the secret is the channel: who has it can read and write. With one, the
+    channel is governed, and the secret is that of its newest epoch.
+    """
 
     name: str
     channel: ChannelId
     secret: bytes
     profile: str
+    entry: Entry | None = None
+
+    def __repr__(self) -> str:
+        return f"Invite({self.name!r}, {self.channel})"
 
 
 def encode(invite: Invite) -> str:
     """Return the code: lowercase base32 of the invite and a checksum."""
-    payload = link_pb2.Invite(
+    wire = link_pb2.Invite(
         version=VERSION,
         name=invite.name,
         channel_id=bytes.fromhex(invite.channel),
         secret=invite.secret,
         profile=invite.profile,
-    ).SerializeToString(deterministic=True)
+    )
+    if invite.entry is not None:
+        wire.version, wire.channel_id = GOVERNED_VERSION, b""
+        wire.genesis, wire.ticket_seed = invite.entry
+    payload = wire.SerializeToString(deterministic=True)
     return PREFIX + _base32(payload + _checksum(payload))
 
 
@@ -70,16 +107,27 @@ def decode(code: str) -> Invite:
     # The last character may carry bits that belong to no byte: they must be those we write.
     if checksum != _checksum(payload) or _base32(data) != body.lower():
         raise _damaged()
-    if parsed.version != VERSION or parsed.profile not in PROFILES:
+    if parsed.version not in {VERSION, GOVERNED_VERSION} or parsed.profile not in PROFILES:
         raise LocalError("The invite is from a newer version of the program; update this one.")
-    if len(parsed.channel_id) != CHANNEL_SIZE or len(parsed.secret) < SECRET_SIZE:
+    channel, entry = _way_in(parsed)
+    return Invite(channel_name(parsed.name), channel, parsed.secret, parsed.profile, entry)
+
+
+def _way_in(parsed: link_pb2.Invite) -> tuple[ChannelId, Entry | None]:
+    """Return the channel of a code whose checksum is right, and how one enters if it is governed.
+
+    Raises:
+        LocalError: something has another size than its version says.
+    """
+    if parsed.version == VERSION:
+        if len(parsed.channel_id) != CHANNEL_SIZE or len(parsed.secret) < SECRET_SIZE:
+            raise _damaged()
+        return ChannelId(parsed.channel_id.hex()), None
+    sizes = len(parsed.genesis), len(parsed.secret), len(parsed.ticket_seed)
+    if parsed.channel_id or sizes != (GENESIS_SIZE, EPOCH_SECRET_SIZE, TICKET_SEED_SIZE):
         raise _damaged()
-    return Invite(
-        channel_name(parsed.name),
-        ChannelId(parsed.channel_id.hex()),
-        parsed.secret,
-        parsed.profile,
-    )
+    channel = ChannelId(parsed.genesis[:CHANNEL_SIZE].hex())
+    return channel, Entry(parsed.genesis, parsed.ticket_seed)
 
 
 def open_channel(name: str) -> Invite:

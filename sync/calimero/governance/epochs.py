@@ -19,13 +19,17 @@ class Wanted(Enum):
     WRAP_MISSING = "somebody who was in then has none"
 
 
-def epochs_before(governance: Governance, state: State) -> tuple[Act, ...]:
+def epochs_before(governance: Governance, cut: int) -> tuple[Act, ...]:
     """Return the ops whose epochs are directly before the next one; the genesis for the first.
+
+    Args:
+        governance: of the channel.
+        cut: bits of the ops that the next one stands on.
 
     A void op's epoch is among them: it never is the newest, but members prove it. The newest come
     first, and no more than an op wraps.
     """
-    last = _last_epochs(governance, state.cut)
+    last = _last_epochs(governance, cut)
     last.sort(key=lambda act: (act.epoch.number if act.epoch else 0, act.id), reverse=True)
     return tuple(last[: limits.PREVIOUS_EPOCHS_MAX]) or (governance.dag.acts[0],)
 
@@ -75,6 +79,11 @@ def noise_of(governance: Governance, key: Key, since: int) -> bytes:
     return newest.noise
 
 
+def tags_of(act: Act) -> set[bytes]:
+    """Return the tags of those for whom an op wraps a secret."""
+    return {act.tags[place : place + TAG_SIZE] for place in range(0, len(act.tags), TAG_SIZE)}
+
+
 def rotation_wanted(governance: Governance, state: State) -> Wanted | None:
     """Return why an admin should rotate; None while the newest secret is whose it should be.
 
@@ -86,7 +95,7 @@ def rotation_wanted(governance: Governance, state: State) -> Wanted | None:
     act = governance.dag.acts[state.epoch]
     if act.epoch is None:
         return None
-    tags = {act.tags[place : place + TAG_SIZE] for place in range(0, len(act.tags), TAG_SIZE)}
+    tags = tags_of(act)
     then = governance.projection.state(act.before | act.bit)
     if any(
         standing.role is Role.NONE and tag_of(key) in tags for key, standing in state.people.items()

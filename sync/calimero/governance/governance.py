@@ -110,6 +110,29 @@ class Governance:
         """Ids of the ops that no other has seen, sorted: a cut is named by them."""
         return self.dag.head_ids()
 
+    def foremost_heads(self, signer: Key, count: int) -> tuple[OpId, ...]:
+        """Return our heads, sorted; of more than `count` those that matter most to `signer`.
+
+        First one that their membership rests on and one that has seen their latest op, then those
+        that count, of smaller ranks before others, the newest first. Whoever signs hundreds at an
+        old cut, with the latest Lamport times there are, drives out none of these.
+        """
+        heads = self.heads
+        if len(heads) <= count:
+            return heads
+        dag, state = self.dag, self.now
+        acts = sorted((self.act(head) for head in heads), key=lambda act: act.place)
+        acts.reverse()
+        acts.sort(key=lambda act: (not state.counting & act.bit, act.rank))
+        standing, theirs = state.people.get(signer), dag.by_signer.get(signer)
+        needed = [] if standing is None else [standing.act]
+        needed += theirs[-1:] if theirs else []
+        first = [
+            next(act for act in acts if act.number == number or act.knew(number))
+            for number in needed
+        ]
+        return tuple(sorted([act.id for act in dict.fromkeys([*first, *acts])][:count]))
+
     @property
     def now(self) -> State:
         """The state at our heads."""

@@ -17,6 +17,9 @@ from sync.calimero.governance.wire import TAG_SIZE
 
 EPOCH_DOMAIN: Final = b"chat-tui.epoch.v1"
 SECRET_SIZE: Final = 32
+UNKNOWN_SECRET: Final = bytes(SECRET_SIZE)
+"""In the place of an older secret that the signer of an epoch did not know."""
+
 NO_NONCE: Final = bytes(12)
 """Each key is used once."""
 
@@ -27,6 +30,21 @@ class EpochName(NamedTuple):
     group: GroupId
     signer: Key
     number: int
+
+
+class EpochSecret(NamedTuple):
+    """A secret of a channel and the epoch that it is of; its text never shows the secret."""
+
+    number: int
+    """Number of the epoch: 0 for the one that the genesis began."""
+
+    op: bytes
+    """Id of the op that began it, 32 bytes; empty where nobody governs."""
+
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"EpochSecret({self.number}, {self.op.hex()[:8]})"
 
 
 class Staying(NamedTuple):
@@ -50,16 +68,17 @@ def begin_epoch(
 ) -> Epoch:
     """Return an epoch: `secret` for each who stays, and the secrets directly before under it.
 
-    A Noise key that is no point of the curve gets no wrap: whoever named it harms nobody else.
+    For a Noise key that is no point of the curve, the wrap is one that nobody opens: whoever named
+    it harms nobody else, and a wrap that was missing would have the channel rotate for ever.
     """
     assert len(secret) == SECRET_SIZE
     wraps = {}
     for one in staying:
+        tag = tag_of(one.key)
         try:
             shared = ephemeral.exchange(X25519PublicKey.from_public_bytes(one.noise))
         except ValueError:
-            continue
-        tag = tag_of(one.key)
+            shared = ephemeral.private_bytes_raw()
         wraps[tag] = _seal(_derived(name, shared), name, tag, secret)
     return Epoch(
         number=name.number,

@@ -1,6 +1,7 @@
 """Reasons for which an op is refused: one a case, named in traces and in the pane."""
 
 from enum import Enum
+from typing import Final
 
 from sync.errors import DecodeError
 
@@ -40,6 +41,32 @@ class Refusal(Enum):
     REFUSED_PARENT = "a parent was refused"
     QUOTA = "its signer has no room left"
     FULL = "the channel has no room left"
+
+
+SENTENCES: Final = {
+    Refusal.TEXT: "A text in it is empty or too long.",
+    Refusal.NOT_A_MEMBER: "You are not in this channel (any more).",
+    Refusal.NOT_ADMIN: "Only admins can do that here.",
+    Refusal.NOT_OWNER: "Only an owner can do that: it is about admins.",
+    Refusal.NOT_INVITING: "Only admins invite here.",
+    Refusal.TARGET_OUT: "They are not in this channel.",
+    Refusal.TARGET_IN: "They are in this channel already.",
+    Refusal.TARGET_OWNER: "They own this channel: nobody can let in, remove or change an owner.",
+    Refusal.TARGET_SELF: "You cannot do that to yourself; /leave takes you out.",
+    Refusal.UNCHANGED: "It is so already.",
+    Refusal.NO_INVITE: "This code is no longer valid: ask for a new one.",
+    Refusal.TICKET: "This code is no longer valid: ask for a new one.",
+    Refusal.CODE_ENDED: "This code is no longer valid: ask for a new one.",
+    Refusal.CROWDED: "This channel is full: somebody has to go first.",
+    Refusal.QUOTA: "You have done as much here as a member can; an admin can go on.",
+    Refusal.FULL: "This channel has seen as many changes of its members as it can hold.",
+}
+"""What a person is told who tried it."""
+
+
+def sentence(refusal: Refusal) -> str:
+    """Return what a person is told whose own act is refused."""
+    return SENTENCES.get(refusal, f"This cannot be done: it is {refusal.value}.")
 
 
 class OpError(DecodeError):

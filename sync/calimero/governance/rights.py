@@ -116,7 +116,7 @@ def _join(projection: Projection, op: SignedGroupOp, join: Join, state: State) -
     if not isinstance(invite.op, Invite):
         raise OpError(Refusal.NO_INVITE)
     _need(ticket_holds(group_of(op), signer, join, invite.op.ticket), Refusal.TICKET)
-    ended = _ended(projection, number, state)
+    ended = code_ended(projection, number, state)
     standing = state.people.get(signer)
     if standing is not None:
         _need(not standing.member, Refusal.TARGET_IN)
@@ -126,8 +126,8 @@ def _join(projection: Projection, op: SignedGroupOp, join: Join, state: State) -
     return Judgement(OTHERS)
 
 
-def _ended(projection: Projection, invite: int, state: State) -> bool:
-    """Return whether a code had ended at a cut."""
+def code_ended(projection: Projection, invite: int, state: State) -> bool:
+    """Return whether the code of an invitation, by its number, had ended at a cut."""
     acts = projection.dag.acts
     ending = projection.relations.ending & state.counting & ~acts[invite].before
     return any(projection.relations.ends(acts[number], acts[invite]) for number in bits(ending))

@@ -25,7 +25,7 @@ def epoch(
     state = governance.projection.at(heads)
     assert state is not None
     number = next_number(governance, state)
-    older = [secret_of(act.id) for act in epochs_before(governance, state)]
+    older = [secret_of(act.id) for act in epochs_before(governance, state.cut)]
     people = staying(governance, state, frozenset(map(key, gone)))
     bound = EpochName(governance.group, key(name), number)
     return begin_epoch(bound, b"%32d" % number, EPHEMERAL, people, older)
@@ -65,7 +65,7 @@ def test_after_a_removal_nothing_more_is_wanted() -> None:
 
     assert wanted(history) is None
     governance = history.governance
-    [last] = epochs_before(governance, governance.now)
+    [last] = epochs_before(governance, governance.now.cut)
     assert last.id == removed.id
     assert next_number(governance, governance.now) == 2
     op = removed.op
@@ -101,7 +101,7 @@ def test_two_rotations_at_once_heal_by_a_third() -> None:
     assert wanted(history) is Wanted.TWO_ENDS
     newest = max([one, other], key=lambda op: op.id)
     assert governance.dag.acts[governance.now.epoch].id == newest.id
-    assert {act.id for act in epochs_before(governance, governance.now)} == {one.id, other.id}
+    assert {act.id for act in epochs_before(governance, governance.now.cut)} == {one.id, other.id}
     third = rotate(history, "trent")
     assert wanted(history) is None
     assert isinstance(third.op, Rotate)
@@ -160,5 +160,8 @@ def test_a_void_ops_epoch_is_never_the_newest_but_is_passed_on() -> None:
     assert governance.act(second.id).epoch == Epoch(2, EPHEMERAL.public_key().public_bytes_raw())
     assert governance.dag.acts[governance.now.epoch].id == removed.id
     assert next_number(governance, governance.now) == 2
-    assert {act.id for act in epochs_before(governance, governance.now)} == {removed.id, second.id}
+    assert {act.id for act in epochs_before(governance, governance.now.cut)} == {
+        removed.id,
+        second.id,
+    }
     assert wanted(history) is None, "otherwise somebody removed has it rotated for ever"

@@ -1,0 +1,39 @@
+"""Tickets: the key pairs that codes carry, and joins signed by them. Pure; the caller draws."""
+
+import hashlib
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from sync.calimero.governance.dag import Act
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.ops import GroupId, Invite, Join, Key, OpId
+from sync.calimero.governance.signing import ticket_text
+
+SEED_DOMAIN: Final = b"chat-tui.ticket.v1\0"
+"""Keeps this use of a seed apart from every other."""
+
+
+def public_half(seed: bytes) -> bytes:
+    """Return the part of a ticket that its invitation shows, 32 bytes."""
+    return _pair(seed).public_key().public_bytes_raw()
+
+
+def join_by(
+    seed: bytes, group: GroupId, invite: OpId, signer: Key, noise: bytes, nick: str
+) -> Join:
+    """Return the op by which `signer`, with this Noise key, enters by a ticket."""
+    signature = _pair(seed).sign(ticket_text(group, invite, signer, noise))
+    return Join(invite, noise, nick, signature)
+
+
+def invitation(governance: Governance, ticket: bytes) -> Act | None:
+    """Return the op that gave out a ticket; None if it is not here."""
+    for act in governance.dag.acts:
+        if isinstance(act.op, Invite) and act.op.ticket == ticket:
+            return act
+    return None
+
+
+def _pair(seed: bytes) -> Ed25519PrivateKey:
+    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(SEED_DOMAIN + seed).digest())

@@ -1,0 +1,346 @@
+"""The driver of governance: what the person does in a governed channel, with all that is drawn.
+
+An op is built here, with its secrets wrapped and logs sealed, and signed by the channel's machine,
+which refuses what one has no right to. What follows from ops of others is in `epochs` and
+`entering`.
+"""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, Protocol
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from sync.calimero.governance import limits
+from sync.calimero.governance.acts import Drawn, batches, founding, new_epoch
+from sync.calimero.governance.epochs import noise_of
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.keys import SECRET_SIZE, EpochSecret
+from sync.calimero.governance.ops import (
+    Access,
+    Add,
+    GroupId,
+    Invite,
+    Key,
+    Leave,
+    Op,
+    OpId,
+    Owner,
+    Remove,
+    Role,
+    Rotate,
+    Seal,
+    SetPolicy,
+    SetRole,
+)
+from sync.calimero.governance.rights import FOUNDING, code_ended
+from sync.calimero.governance.signing import group_of, sign
+from sync.calimero.governance.tickets import invitation, public_half
+from sync.calimero.governance.wire import SALT_SIZE
+from sync.entries.identity import Identity
+from sync.entries.membership import Membership
+from sync.errors import LocalError
+from sync.group.governing import NOT_FOUNDED
+from sync.group.records import StoredOp
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.net import clock as system
+from sync.net import entering, epochs, invite
+from sync.net.entering import Entering
+from sync.net.epochs import Epochs
+from sync.net.key_store import KeyStore, Ticket
+from sync.sds.parameters import LAN
+from sync.view.view import Notice
+
+PLAIN: Final = "Nobody governs this channel: /govern founds a governed one that goes on after it."
+NEVER_SEEN: Final = (
+    "Nothing is known of them yet but their key: they can be let in once they were connected here, "
+    "or asked to be let in."
+)
+OVERTAKEN: Final = 3
+"""Tries of an op whose epoch another one's overtook while it was built."""
+
+
+class Host(epochs.Host, entering.Host, Protocol):
+    """The node, as far as acts lead back to it."""
+
+    def membership(self, channel: ChannelId) -> Membership | None:
+        """Return a channel that we are in."""
+
+    def noise_key(self, peer: PeerId) -> bytes | None:
+        """Return the Noise key of a peer that is connected."""
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
+        """Run something under the node's care."""
+
+
+class GroupDriver:
+    """See the module docstring."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        store: KeyStore,
+        host: Host,
+        wall: Callable[[], Nanos],
+        nick: Callable[[], str],
+    ) -> None:
+        self.epochs = Epochs(identity, store, host)
+        self.entering = Entering(identity, store, host, nick)
+        self._identity = identity
+        self._key = Key(identity.public_key)
+        self._store = store
+        self._host = host
+        self._wall = wall
+        self._rotating: set[ChannelId] = set()
+        """Channels that we shall rotate, unless another one does."""
+
+    # --- Channels ------------------------------------------------------------------------------
+
+    async def found(
+        self, name: str, predecessor: ChannelId | None = None, *, called: str | None = None
+    ) -> Membership:
+        """Found a channel that we own, on the disk alone.
+
+        Args:
+            name: of the channel, with or without its sign.
+            predecessor: the channel that it goes on after.
+            called: the name that it has here; None for the same.
+
+        Raises:
+            LocalError: not a usable name.
+            StorageError: the disk refused: there is no such channel.
+        """
+        name, now = invite.channel_name(name), self._wall()
+        owner = Owner(self._key, self._identity.noise_public)
+        before = None if predecessor is None else GroupId(bytes.fromhex(predecessor))
+        genesis = founding(name, LAN.name, system.draw(SALT_SIZE), owner, now, before)
+        op = sign(genesis, self._identity.sign)
+        membership = Membership(
+            channel=ChannelId(group_of(op).hex()),
+            name=called or name,
+            secret=system.draw(SECRET_SIZE),
+            open=False,
+            profile=LAN.name,
+            joined_ns=now,
+            genesis=op.id,
+        )
+        log = system.draw_log()
+        await self._store.found(membership, log, StoredOp(op.content, FOUNDING))
+        return membership
+
+    async def take_up(self, membership: Membership) -> None:
+        """Take up a channel's keys from the disk; nothing is done for one that nobody governs.
+
+        Raises:
+            StorageError: the disk cannot be read.
+        """
+        if membership.governed:
+            await self.epochs.load(membership)
+            await self.entering.load(membership.channel)
+
+    def drop(self, channel: ChannelId) -> None:
+        """Let go of a channel."""
+        self.epochs.drop(channel)
+        self.entering.drop(channel)
+
+    def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
+        """Do what follows from ops that were taken in, or read from the disk at a start (none)."""
+        del ops
+        self._host.spawn("governance", self._follow(channel))
+
+    async def _follow(self, channel: ChannelId) -> None:
+        await self.epochs.open_all(channel)
+        await self.entering.enter(channel)
+        if channel not in self._rotating and self.epochs.rotates(channel):
+            self._rotating.add(channel)
+            self._host.spawn("rotation", self._rotate_when_due(channel))
+
+    async def _rotate_when_due(self, channel: ChannelId) -> None:
+        try:
+            await self.epochs.rotate_when_due(channel, self.rotate)
+        finally:
+            self._rotating.discard(channel)
+
+    def secret_arrived(self, peer: PeerId, channel: ChannelId, secret: EpochSecret) -> None:
+        """Take a secret that a member handed over."""
+        del peer  # it is believed for what it opens
+        self._host.spawn("a secret", self.epochs.on_secret(channel, secret))
+
+    # --- Codes ---------------------------------------------------------------------------------
+
+    async def invite(self, channel: ChannelId, role: Role = Role.MEMBER) -> str:
+        """Return a code by which one enters; the same as before while that one is valid.
+
+        Raises:
+            LocalError: we may not invite; says why.
+            StorageError: the disk refused.
+        """
+        governance = self._governance(channel)
+        secret = self.epochs.newest(channel)
+        ticket = await self._valid_ticket(channel, governance, role)
+        if ticket is None:
+            seed = system.draw(invite.TICKET_SEED_SIZE)
+            ticket = Ticket(public_half(seed), seed)
+            await self._store.keep_ticket(channel, ticket)
+            await self._host.act(channel, Invite(ticket.public, role))
+            secret = self.epochs.newest(channel)
+        membership = self._host.membership(channel)
+        assert membership is not None
+        assert membership.genesis is not None
+        entry = invite.Entry(membership.genesis, ticket.seed)
+        name = membership.name
+        return invite.encode(invite.Invite(name, channel, secret, membership.profile, entry))
+
+    async def _valid_ticket(
+        self, channel: ChannelId, governance: Governance, role: Role
+    ) -> Ticket | None:
+        """Return the ticket of a code of ours that is valid; those that ended are forgotten."""
+        valid: Ticket | None = None
+        ended: list[Ticket] = []
+        state = governance.now
+        for ticket in await self._store.tickets(channel):
+            if ticket.secret is not None:
+                continue  # of a code by which we enter
+            given = invitation(governance, ticket.public)
+            if (
+                given is None
+                or not state.counting & given.bit
+                or code_ended(governance.projection, given.number, state)
+            ):
+                ended.append(ticket)
+            elif isinstance(given.op, Invite) and given.op.role is role:
+                valid = ticket
+        await self._store.forget_tickets(channel, ended)
+        return valid
+
+    async def end_invites(self, channel: ChannelId) -> None:
+        """End all codes that were given out: the channel's secret changes.
+
+        Raises:
+            LocalError: we may not; says why.
+        """
+        await self.rotate(channel)
+
+    # --- Members -------------------------------------------------------------------------------
+
+    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
+        """Let somebody in.
+
+        Raises:
+            LocalError: we may not, or their keys are not known; says which.
+        """
+        key = Key(bytes.fromhex(peer))
+        noise = await self._noise_of(self._governance(channel), peer)
+        await self._host.act(channel, Add(key, noise, role))
+
+    async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
+        """Return somebody's Noise key: of their link, of what they signed, or of earlier links.
+
+        Raises:
+            LocalError: it is not known.
+        """
+        key = Key(bytes.fromhex(peer))
+        noise = self._host.noise_key(peer)
+        if noise is None:
+            asked = [one.op for one in governance.asking(governance.now) if one.key == key]
+            standing = governance.now.people.get(key)
+            if asked:
+                noise = noise_of(governance, key, governance.act(asked[0]).number)
+            elif standing is not None:
+                noise = noise_of(governance, key, standing.since)
+        if noise is None:
+            noise = await self._store.noise_key(peer)
+        if noise is None:
+            raise LocalError(NEVER_SEEN)
+        return noise
+
+    async def remove(self, channel: ChannelId, peers: Sequence[PeerId], reason: str = "") -> None:
+        """Remove people; those who stay get a new secret, and all codes end.
+
+        Raises:
+            LocalError: we may not, or one of them is not in; says which. Of very many, some may
+                be out by then.
+        """
+        governance = self._governance(channel)
+        keys = [Key(bytes.fromhex(peer)) for peer in peers]
+        seals: dict[Key, list[Seal]] = {
+            key: await self._store.seals(channel, key, limits.SEALS_MAX) for key in keys
+        }
+        for some, sealed in batches(governance, keys, seals):
+
+            def removal(
+                drawn: Drawn, some: tuple[Key, ...] = some, sealed: tuple[Seal, ...] = sealed
+            ) -> Remove:
+                epoch = new_epoch(
+                    governance, self._key, drawn, self.epochs.known(channel), frozenset(some)
+                )
+                return Remove(some, epoch, reason, sealed)
+
+            await self._begin_epoch(channel, removal)
+
+    async def rotate(self, channel: ChannelId) -> None:
+        """Change the channel's secret, which ends all codes.
+
+        Raises:
+            LocalError: we may not; says why.
+        """
+        governance = self._governance(channel)
+
+        def rotation(drawn: Drawn) -> Rotate:
+            return Rotate(new_epoch(governance, self._key, drawn, self.epochs.known(channel)))
+
+        await self._begin_epoch(channel, rotation)
+
+    async def _begin_epoch(self, channel: ChannelId, build: Callable[[Drawn], Op]) -> None:
+        """Publish an op with a new secret, built anew where another's epoch overtook it."""
+        await self.epochs.open_all(channel)
+        governance = self._governance(channel)
+        for left in reversed(range(OVERTAKEN)):
+            begun = governance.now.epoch
+            drawn = Drawn(system.draw(SECRET_SIZE), X25519PrivateKey.generate())
+            try:
+                await self._host.act(channel, build(drawn))
+            except LocalError:
+                if not left or governance.now.epoch == begun:
+                    raise
+                await self.epochs.open_all(channel)
+            else:
+                break
+        await self.epochs.open_all(channel)  # our own: a code has it from now on
+
+    async def set_role(self, channel: ChannelId, peer: PeerId, role: Role) -> None:
+        """Give somebody who is in another role.
+
+        Raises:
+            LocalError: we may not, or they are not in; says which.
+        """
+        self._governance(channel)
+        await self._host.act(channel, SetRole(Key(bytes.fromhex(peer)), role))
+
+    async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
+        """Say who may `write`, `invite`, set the `topic` and pin (`pins`); others stay as they are.
+
+        Raises:
+            LocalError: we may not, or it is so already.
+        """
+        policy = self._governance(channel).now.policy
+        await self._host.act(channel, SetPolicy(policy._replace(**fields)))
+
+    async def leave(self, channel: ChannelId) -> None:
+        """Say that we go; whoever is here hears it, others later.
+
+        Raises:
+            LocalError: we are not in.
+        """
+        self._governance(channel)
+        await self._host.act(channel, Leave())
+
+    def _governance(self, channel: ChannelId) -> Governance:
+        membership = self._host.membership(channel)
+        if membership is None:
+            raise LocalError("You are not in that channel: /join it first.")
+        if not membership.governed:
+            raise LocalError(PLAIN)
+        governance = self._host.governance(channel)
+        if governance is None:
+            raise LocalError(NOT_FOUNDED)
+        return governance
