@@ -4,13 +4,14 @@
 acts.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.wording import sentences
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.governance_infos import Access, Role
 from sync.view.view import ChannelInfo, Event, History, Inspection, Snapshot
 
 if TYPE_CHECKING:
@@ -50,6 +51,105 @@ class Memberships(Protocol):
 
     async def leave(self, channel: ChannelId) -> None:
         """Be a member of a channel no more; its history stays, and it can be joined again.
+
+        Raises:
+            LocalError: it is the only channel.
+        """
+
+
+class Governing(Protocol):
+    """Acts in channels with a signed history of who is in: founding, members, roles, codes.
+
+    Each returns once it is on this disk; whoever is connected hears of it at once, the others
+    later. A `LocalError` has a sentence for the person, among others where nobody governs a channel
+    or where one has no right to the act.
+    """
+
+    async def found(self, name: str) -> ChannelId:
+        """Found a channel called `name` that we own; `invite` gives a code.
+
+        Raises:
+            LocalError: not a usable name.
+        """
+
+    async def govern(self, channel: ChannelId) -> ChannelId:
+        """Found a channel that goes on after a private one, and post its code there.
+
+        Raises:
+            LocalError: that one is open, of two, or governed already.
+        """
+
+    async def join(self, code: str) -> ChannelId:
+        """Enter a channel by a code of either kind, as `Memberships.join` does.
+
+        In a governed one we are a member once somebody is there who has the ops; a code that is no
+        longer valid is told of then, in a `Notice`.
+
+        Raises:
+            LocalError: no valid code.
+        """
+
+    async def invite(self, channel: ChannelId, role: Role = Role.MEMBER) -> str:
+        """Return a code by which one enters as a reader or a member, whoever is there then.
+
+        It is the same as before while that one is valid: until somebody is removed, or `rotate`.
+
+        Raises:
+            LocalError: we may not invite.
+        """
+
+    async def end_invites(self, channel: ChannelId) -> None:
+        """End all codes that were given out; the channel's secret changes.
+
+        Raises:
+            LocalError: we are no admin.
+        """
+
+    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
+        """Let in somebody who asks to be let in again, or whose key is known here.
+
+        Raises:
+            LocalError: we may not, they are in, or nothing is known of them but their key.
+        """
+
+    async def remove(self, channel: ChannelId, peers: Sequence[PeerId], reason: str = "") -> None:
+        """Remove people; the channel's secret changes, and all codes end.
+
+        Args:
+            channel: where.
+            peers: who goes.
+            reason: shown to everybody, at most 200 characters.
+
+        Raises:
+            LocalError: we may not, or one of them is not in. Of more people than one op takes out,
+                some may be out by then.
+        """
+
+    async def set_role(self, channel: ChannelId, peer: PeerId, role: Role) -> None:
+        """Make somebody a reader, a member or an admin.
+
+        Raises:
+            LocalError: we may not, they are not in, or have that role.
+        """
+
+    async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
+        """Say who may do what: any of `write`, `invite`, `topic` and `pins`.
+
+        Raises:
+            LocalError: we are no admin, or all of it is so already.
+        """
+
+    async def rotate(self, channel: ChannelId) -> None:
+        """Change the channel's secret, which ends all codes.
+
+        Raises:
+            LocalError: we are no admin.
+        """
+
+    async def leave(self, channel: ChannelId) -> None:
+        """Go: the others are told, and the channel is no longer among ours; its history stays.
+
+        Where nobody is connected they are told later, when somebody is.
 
         Raises:
             LocalError: it is the only channel.
@@ -97,6 +197,10 @@ class Chat(Protocol):
     @property
     def memberships(self) -> Memberships:
         """The channels we are in."""
+
+    @property
+    def governing(self) -> Governing:
+        """The acts in governed channels."""
 
     @property
     def people(self) -> People:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from chat_tui.client.author_sizes import AuthorSizes
 from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.exception_groups import plain_errors
+from chat_tui.client.governing import Governing
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.people import People
@@ -27,10 +28,12 @@ from storage.sqlite.database import Database
 from storage.sqlite.history import SqliteHistory
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
+from sync.entries.membership import Membership
 from sync.errors import LocalError, StorageError
 from sync.group.clock_policy import Policy
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
+from sync.net.invite import Invite
 from sync.net.options import NOT_YET
 from sync.view.view import (
     ChannelInfo,
@@ -93,7 +96,9 @@ class Client:
             titled=self._titled,
             take_up=self._take_up,
             drop=self._drop,
+            entered=self._enter,
         )
+        self.governing = Governing(self.memberships, node=self.make_node, post=self.send_text)
         self.people = People(
             self.identity,
             self._clock,
@@ -485,6 +490,16 @@ class Client:
         if self.first_channel == channel:
             self.first_channel = next(iter(self.memberships)).channel
         self._tell(ChannelLeft(channel))
+
+    async def _enter(self, membership: Membership, invited: Invite) -> None:
+        """Keep the code of a governed channel, and use it if that is taken up; later, if not."""
+        from storage.profile.channel_keys import ChannelKeys  # a first paint needs no keys
+        from sync.net.key_store import ticket_of
+
+        ticket = ticket_of(invited)
+        await ChannelKeys(self._database).keep_ticket(membership.channel, ticket)
+        if self._made is not None:
+            self._made.governing.enter_by(membership, ticket)
 
     def _titled(self, title: str) -> ChannelId | None:
         """Return the channel that goes by a sign and `title`, as two of one name do."""

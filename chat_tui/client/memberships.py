@@ -26,6 +26,7 @@ class Memberships:
         titled: returns the channel of ours that the screen shows under a title, if one is.
         take_up: has the machines take up a channel.
         drop: has them let go of one.
+        entered: keeps and uses the code of a governed channel, which we are in on the disk.
     """
 
     def __init__(
@@ -36,8 +37,10 @@ class Memberships:
         titled: Callable[[str], ChannelId | None],
         take_up: Callable[[ChannelId], Awaitable[None]],
         drop: Callable[[ChannelId], Awaitable[None]],
+        entered: Callable[[Membership, invites.Invite], Awaitable[None]],
     ) -> None:
         self._members = members
+        self._entered = entered
         self._wall = wall
         self._titled, self._take_up, self._drop = titled, take_up, drop
         self._ours: dict[ChannelId, Membership] = {}
@@ -72,17 +75,30 @@ class Memberships:
         Raises:
             LocalError: it is the only channel.
         """
-        if len(self._ours) == 1:
-            raise LocalError(
-                "This is your only channel: /join another one first, then leave this one."
-            )
+        self.check_leaving()
         await self._members.leave_channel(channel, self._wall())
         self._left[channel] = self._ours.pop(channel)
         await self._drop(channel)
 
+    def check_leaving(self) -> None:
+        """Check that there is another channel to be in.
+
+        Raises:
+            LocalError: there is none.
+        """
+        if len(self._ours) == 1:
+            raise LocalError(
+                "This is your only channel: /join another one first, then leave this one."
+            )
+
+    async def take_in(self, founded: Membership) -> None:
+        """Be in a channel that we founded; the disk has it already."""
+        self._ours[founded.channel] = founded
+        await self._take_up(founded.channel)
+
     async def add_direct(self, direct: Direct, peer: PeerId, nick: str) -> None:
         """Be in the channel of two with `peer`, called `nick` here."""
-        name = self._free_name(nick, is_direct=True)
+        name = self.free_name(nick, is_direct=True)
         if direct.channel in self._left:
             name = self._left[direct.channel].name
         await self._add(
@@ -157,6 +173,8 @@ class Memberships:
             LocalError: the channel is open, so its name is enough.
         """
         membership = self._ours[channel]
+        if membership.governed:
+            raise LocalError("Codes of a governed channel are made in it: enter /invite there.")
         if membership.direct is not None:
             raise LocalError("This is a channel for two people; nobody else can be invited.")
         if membership.open:
@@ -169,21 +187,27 @@ class Memberships:
     async def _remember(self, invited: invites.Invite, *, is_open: bool) -> ChannelId:
         """Put a membership on the disk, under a name that no other of ours has."""
         if invited.channel in self._ours:
+            if invited.entry is not None:
+                await self._entered(self._ours[invited.channel], invited)
             return invited.channel
         if any(one.secret == invited.secret for one in self._ours.values()):
             raise LocalError(
                 "Another of your channels has the same secret; ask for a new invite code."
             )
-        return await self._add(
+        channel = await self._add(
             Membership(
                 channel=invited.channel,
-                name=self._free_name(invited.name),
+                name=self.free_name(invited.name),
                 secret=invited.secret,
                 open=is_open,
                 profile=invited.profile,
                 joined_ns=self._wall(),
+                genesis=None if invited.entry is None else invited.entry.genesis,
             )
         )
+        if invited.entry is not None:
+            await self._entered(self._ours[channel], invited)
+        return channel
 
     async def _add(self, membership: Membership) -> ChannelId:
         """Be a member, on the disk first."""
@@ -192,7 +216,7 @@ class Memberships:
         self._ours[membership.channel] = membership
         return membership.channel
 
-    def _free_name(self, wanted: str, *, is_direct: bool = False) -> str:
+    def free_name(self, wanted: str, *, is_direct: bool = False) -> str:
         """Return `wanted`, with a number behind it if a channel of ours has that name."""
         names = {one.name for one in self._ours.values() if (one.direct is not None) == is_direct}
         name, number = wanted, 2

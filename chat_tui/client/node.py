@@ -6,6 +6,7 @@ Rule: whoever is needed for a first paint imports this only where the network is
 from collections.abc import Callable
 from pathlib import Path
 
+from storage.profile.channel_keys import ChannelKeys
 from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import Identity
@@ -30,4 +31,5 @@ def node_of(  # all that a node is made of
         LocalError: the trace cannot be written.
     """
     journal = SqliteJournal(database, identity.peer_id)
-    return Node(identity, journal, options, listener, Trace(trace), clock)
+    keys = ChannelKeys(database)
+    return Node(identity, journal, options, listener, Trace(trace), clock, keys=keys)

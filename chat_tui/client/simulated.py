@@ -19,12 +19,15 @@ from sync.runner.runner import Release, Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
+from sync.view.governance_infos import Access, Role
 from sync.view.view import Event, History, Inspection, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
 
 STEP: Final[Nanos] = MILLISECOND
+
+UNGOVERNED: Final = "nobody governs its only channel"
 
 
 def refuse(what: str) -> Never:
@@ -50,6 +53,63 @@ class SimulatedMemberships:
 
     async def leave(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Memberships`; refused here."""
+        del channel
+        refuse("its only channel cannot be left")
+
+
+class SimulatedGoverning:
+    """Acts in governed channels, of which a simulation behind the screens has none."""
+
+    async def found(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        refuse(f"{name} cannot be founded")
+
+    async def govern(self, channel: ChannelId) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel
+        refuse(UNGOVERNED)
+
+    async def join(self, code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        refuse(f"{code} cannot be joined")
+
+    async def invite(self, channel: ChannelId, role: Role = Role.MEMBER) -> str:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel, role
+        refuse("nobody can be invited")
+
+    async def end_invites(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel
+        refuse(UNGOVERNED)
+
+    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel, peer, role
+        refuse(UNGOVERNED)
+
+    async def remove(self, channel: ChannelId, peers: Sequence[PeerId], reason: str = "") -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel, peers, reason
+        refuse(UNGOVERNED)
+
+    async def set_role(self, channel: ChannelId, peer: PeerId, role: Role) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel, peer, role
+        refuse(UNGOVERNED)
+
+    async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel, fields
+        refuse(UNGOVERNED)
+
+    async def rotate(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
+        del channel
+        refuse(UNGOVERNED)
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`; refused here."""
         del channel
         refuse("its only channel cannot be left")
 
@@ -93,6 +153,7 @@ class SimulatedChat:
         self._view = SimulatedView(world, number, names)
         self.people = SimulatedPeople(world.nodes[number].identity.peer_id, self.snapshot)
         self.memberships = SimulatedMemberships()
+        self.governing = SimulatedGoverning()
         self.settings = Preferences()
         """See `chat_tui.client.chat.Chat`; kept in memory alone."""
 

@@ -9,7 +9,7 @@ from sync.calimero.governance.ops import Join, Key, Op, OpId, Role
 from sync.calimero.governance.tickets import invitation, join_by
 from sync.entries.identity import Identity
 from sync.errors import LocalError
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId
 from sync.net.key_store import KeyStore, Ticket
 from sync.view.view import Level, Notice
 
@@ -117,9 +117,8 @@ class Entering:
             )
         )
 
-    def on_notice(self, peer: PeerId, channel: ChannelId) -> None:
+    def on_stale(self, channel: ChannelId) -> None:
         """A member says that what we prove is no longer valid."""
-        del peer
         if self._tickets.get(channel):
             self._tell(channel, STALE)
 

@@ -27,7 +27,7 @@ OPENED_AT_ONCE: Final = 16
 """Ops whose epochs are loaded together: 1 MiB of the largest."""
 
 LOOSE_MAX: Final = 8
-"""Secrets of a channel whose epochs are not known: of codes, and of what members handed over."""
+"""Secrets of a channel whose epochs are not known: those of codes."""
 
 ROTATE_AFTER: Final = (5.0, 30.0)
 """Seconds, drawn between these, until an admin's node rotates because that is wanted; another
@@ -208,27 +208,16 @@ class Epochs:
         return opened(governance, op, epoch, self._reader, secrets, loose)
 
     async def on_secret(self, channel: ChannelId, secret: EpochSecret) -> None:
-        """Take a secret that a member handed over, if it opens what it is said to be of.
-
-        That of the genesis opens nothing, so it is never taken: whoever has a link that it could
-        come on has proved it.
+        """Keep a secret that a member handed over, and that opens what its op wraps.
 
         Raises:
-            StorageError: the disk refused.
+            StorageError: the disk refused; it is handed over again on the next link.
         """
-        known, governance = self._known.get(channel), self._host.governance(channel)
-        if known is None or governance is None or secret.op in known:
-            return
-        if secret.op not in epochs_of(governance):
-            return  # it is handed over again on the next link
-        loose = self._loose.setdefault(channel, [])
-        if secret.secret not in loose:
-            loose.append(secret.secret)
-            del loose[:-LOOSE_MAX]
-            self._try_again(channel)
-        await self.open_all(channel)
-        if secret.secret in loose:
-            loose.remove(secret.secret)
+        known = self._known.get(channel)
+        if known is not None and secret.op not in known:
+            await self._store.keep_epochs(channel, [secret])
+            known[secret.op] = secret
+            await self.open_all(channel)
 
     def _try_again(self, channel: ChannelId) -> None:
         """Have ops read again that nothing opened: there is another secret."""

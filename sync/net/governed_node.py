@@ -2,29 +2,53 @@
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Op, OpId
 from sync.entries.membership import Membership
 from sync.machine import ChannelId, PeerId
+from sync.net.governance_links import GovernanceLinks
+from sync.net.links.channel_secrets import ChannelSecrets
 from sync.runner.journal import Journal
 from sync.runner.runner import Runner
 from sync.view.view import Notice
 
 
+class Node(Protocol):
+    """The parts of `sync.net.node.Node` that acts need."""
+
+    governance: GovernanceLinks
+    secrets: ChannelSecrets
+
+    async def act(self, channel: ChannelId, op: Op) -> OpId:
+        """Sign an op at the heads of now and publish it; returns once it is committed."""
+
+    async def patiently(
+        self, read: Callable[[], Awaitable[tuple[bytes, ...]]]
+    ) -> tuple[bytes, ...]:
+        """Return what `read` reads, however long the disk refuses."""
+
+    def noise_key(self, peer: PeerId) -> bytes | None:
+        """Return the Noise static key of `peer`, if it is connected."""
+
+    def notify(self, notice: Notice) -> None:
+        """Tell the person."""
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
+        """Run `work` under the node's care."""
+
+
 @dataclass(frozen=True, slots=True)
 class GovernedNode:
-    """See `sync.net.governing.Host`."""
+    """See `sync.net.governing.Host`; `settle` returns when all that was fed is handled."""
 
+    node: Node
     runner: Runner
     journal: Journal
-    act_in: Callable[[ChannelId, Op], Awaitable[OpId]]
-    learn: Callable[[ChannelId, EpochSecret], None]
-    noise_key_of: Callable[[PeerId], bytes | None]
-    tell: Callable[[Notice], None]
-    spawn_task: Callable[[str, Coroutine[Any, Any, None]], object]
+    settle: Callable[[], Awaitable[None]]
 
     def governance(self, channel: ChannelId) -> Governance | None:
         """See `sync.net.epochs.Host`."""
@@ -41,26 +65,33 @@ class GovernedNode:
         """See `sync.net.entering.Host`."""
         return f"#{self.runner.memberships[channel].name}"
 
+    async def settled(self) -> None:
+        """See `sync.net.governing.Host`."""
+        await self.settle()
+
     async def load_ops(self, channel: ChannelId, ops: Iterable[OpId]) -> tuple[bytes, ...]:
         """See `sync.net.epochs.Host`."""
-        return await self.journal.load_ops(channel, tuple(ops))
+        return await self.node.patiently(partial(self.journal.load_ops, channel, tuple(ops)))
 
     async def act(self, channel: ChannelId, op: Op) -> OpId:
         """See `sync.net.entering.Host`."""
-        return await self.act_in(channel, op)
+        return await self.node.act(channel, op)
 
     def learn_epoch(self, channel: ChannelId, secret: EpochSecret) -> None:
         """See `sync.net.epochs.Host`."""
-        self.learn(channel, secret)
+        if channel in self.runner.groups:
+            self.node.governance.learn_epoch(channel, secret)
+        else:
+            self.node.secrets.add_epoch(channel, secret)  # it is proved once it is taken up
 
     def noise_key(self, peer: PeerId) -> bytes | None:
         """See `sync.net.governing.Host`."""
-        return self.noise_key_of(peer)
+        return self.node.noise_key(peer)
 
     def notify(self, notice: Notice) -> None:
         """See `sync.net.entering.Host`."""
-        self.tell(notice)
+        self.node.notify(notice)
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         """See `sync.net.governing.Host`."""
-        return self.spawn_task(name, work)
+        return self.node.spawn(name, work)

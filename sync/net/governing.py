@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.acts import Drawn, batches, founding, new_epoch
+from sync.calimero.governance.dag import founder
 from sync.calimero.governance.epochs import noise_of
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import SECRET_SIZE, EpochSecret
@@ -47,8 +48,8 @@ from sync.net import entering, epochs, invite
 from sync.net.entering import Entering
 from sync.net.epochs import Epochs
 from sync.net.key_store import KeyStore, Ticket
+from sync.net.links.frames import Told
 from sync.sds.parameters import LAN
-from sync.view.view import Notice
 
 PLAIN: Final = "Nobody governs this channel: /govern founds a governed one that goes on after it."
 NEVER_SEEN: Final = (
@@ -61,6 +62,9 @@ OVERTAKEN: Final = 3
 
 class Host(epochs.Host, entering.Host, Protocol):
     """The node, as far as acts lead back to it."""
+
+    async def settled(self) -> None:
+        """Return when all that was read from the disk or given to the machines is handled."""
 
     def membership(self, channel: ChannelId) -> Membership | None:
         """Return a channel that we are in."""
@@ -128,14 +132,13 @@ class GroupDriver:
         return membership
 
     async def take_up(self, membership: Membership) -> None:
-        """Take up a channel's keys from the disk; nothing is done for one that nobody governs.
+        """Take up a governed channel's keys from the disk.
 
         Raises:
             StorageError: the disk cannot be read.
         """
-        if membership.governed:
-            await self.epochs.load(membership)
-            await self.entering.load(membership.channel)
+        await self.epochs.load(membership)
+        await self.entering.load(membership.channel)
 
     def drop(self, channel: ChannelId) -> None:
         """Let go of a channel."""
@@ -160,10 +163,22 @@ class GroupDriver:
         finally:
             self._rotating.discard(channel)
 
-    def secret_arrived(self, peer: PeerId, channel: ChannelId, secret: EpochSecret) -> None:
-        """Take a secret that a member handed over."""
-        del peer  # it is believed for what it opens
+    def enter_by(self, membership: Membership, ticket: Ticket) -> None:
+        """Enter by a code that is on the disk, if the channel is taken up."""
+        if self._host.membership(membership.channel) is not None and ticket.secret is not None:
+            self.epochs.add_loose(membership, ticket.secret)
+            self.entering.add(membership.channel, ticket)
+            self._host.spawn("governance", self._follow(membership.channel))
+
+    def on_secret(self, channel: ChannelId, secret: EpochSecret) -> None:
+        """Keep a secret that a member handed over, and that is believed."""
         self._host.spawn("a secret", self.epochs.on_secret(channel, secret))
+
+    def on_told(self, peer: PeerId, channel: ChannelId, told: Told) -> None:
+        """A peer says why it gives us nothing of a channel."""
+        del peer
+        if told is Told.ENDED:
+            self.entering.on_stale(channel)
 
     # --- Codes ---------------------------------------------------------------------------------
 
@@ -174,7 +189,7 @@ class GroupDriver:
             LocalError: we may not invite; says why.
             StorageError: the disk refused.
         """
-        governance = self._governance(channel)
+        governance = await self._governance(channel)
         secret = self.epochs.newest(channel)
         ticket = await self._valid_ticket(channel, governance, role)
         if ticket is None:
@@ -187,7 +202,7 @@ class GroupDriver:
         assert membership is not None
         assert membership.genesis is not None
         entry = invite.Entry(membership.genesis, ticket.seed)
-        name = membership.name
+        name = founder(governance.dag.acts[0]).name
         return invite.encode(invite.Invite(name, channel, secret, membership.profile, entry))
 
     async def _valid_ticket(
@@ -229,7 +244,7 @@ class GroupDriver:
             LocalError: we may not, or their keys are not known; says which.
         """
         key = Key(bytes.fromhex(peer))
-        noise = await self._noise_of(self._governance(channel), peer)
+        noise = await self._noise_of(await self._governance(channel), peer)
         await self._host.act(channel, Add(key, noise, role))
 
     async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
@@ -260,7 +275,7 @@ class GroupDriver:
             LocalError: we may not, or one of them is not in; says which. Of very many, some may
                 be out by then.
         """
-        governance = self._governance(channel)
+        governance = await self._governance(channel)
         keys = [Key(bytes.fromhex(peer)) for peer in peers]
         seals: dict[Key, list[Seal]] = {
             key: await self._store.seals(channel, key, limits.SEALS_MAX) for key in keys
@@ -283,7 +298,7 @@ class GroupDriver:
         Raises:
             LocalError: we may not; says why.
         """
-        governance = self._governance(channel)
+        governance = await self._governance(channel)
 
         def rotation(drawn: Drawn) -> Rotate:
             return Rotate(new_epoch(governance, self._key, drawn, self.epochs.known(channel)))
@@ -293,7 +308,7 @@ class GroupDriver:
     async def _begin_epoch(self, channel: ChannelId, build: Callable[[Drawn], Op]) -> None:
         """Publish an op with a new secret, built anew where another's epoch overtook it."""
         await self.epochs.open_all(channel)
-        governance = self._governance(channel)
+        governance = await self._governance(channel)
         for left in reversed(range(OVERTAKEN)):
             begun = governance.now.epoch
             drawn = Drawn(system.draw(SECRET_SIZE), X25519PrivateKey.generate())
@@ -313,7 +328,7 @@ class GroupDriver:
         Raises:
             LocalError: we may not, or they are not in; says which.
         """
-        self._governance(channel)
+        await self._governance(channel)
         await self._host.act(channel, SetRole(Key(bytes.fromhex(peer)), role))
 
     async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
@@ -322,24 +337,32 @@ class GroupDriver:
         Raises:
             LocalError: we may not, or it is so already.
         """
-        policy = self._governance(channel).now.policy
+        policy = (await self._governance(channel)).now.policy
         await self._host.act(channel, SetPolicy(policy._replace(**fields)))
 
     async def leave(self, channel: ChannelId) -> None:
-        """Say that we go; whoever is here hears it, others later.
+        """Say that we go, unless we are out already or never were in.
 
         Raises:
-            LocalError: we are not in.
+            LocalError: the op was refused, or the disk refused it.
         """
-        self._governance(channel)
-        await self._host.act(channel, Leave())
+        governance = self._host.governance(channel)
+        if governance is not None and governance.now.role(self._key) is not Role.NONE:
+            await self._host.act(channel, Leave())
 
-    def _governance(self, channel: ChannelId) -> Governance:
+    async def _governance(self, channel: ChannelId) -> Governance:
+        """Return the governance of a channel of ours, whose ops may just be read from the disk.
+
+        Raises:
+            LocalError: nobody governs it, or it is not known yet who is in.
+        """
         membership = self._host.membership(channel)
         if membership is None:
             raise LocalError("You are not in that channel: /join it first.")
         if not membership.governed:
             raise LocalError(PLAIN)
+        if self._host.governance(channel) is None:
+            await self._host.settled()
         governance = self._host.governance(channel)
         if governance is None:
             raise LocalError(NOT_FOUNDED)

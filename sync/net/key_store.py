@@ -8,9 +8,11 @@ from typing import NamedTuple, Protocol
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Key, Seal
+from sync.calimero.governance.tickets import public_half
 from sync.entries.membership import Membership
 from sync.group.records import StoredOp
 from sync.machine import ChannelId, PeerId
+from sync.net.invite import Invite
 
 
 class Ticket(NamedTuple):
@@ -20,13 +22,19 @@ class Ticket(NamedTuple):
     """The half that its invitation shows, 32 bytes."""
 
     seed: bytes
-    """What the code carries, 16 bytes."""
+    """The half that the code carries, 16 bytes."""
 
     secret: bytes | None = None
     """Secret of some epoch, from a code we enter by; None of a code we gave out."""
 
     def __repr__(self) -> str:
         return f"Ticket({self.public.hex()[:8]})"
+
+
+def ticket_of(code: Invite) -> Ticket:
+    """Return the ticket by which one enters with a code of a governed channel."""
+    assert code.entry is not None
+    return Ticket(public_half(code.entry.ticket_seed), code.entry.ticket_seed, code.secret)
 
 
 class KeyStore(Protocol):

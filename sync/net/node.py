@@ -36,10 +36,13 @@ from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.floods import Floods
 from sync.net.governance_links import GovernanceLinks
+from sync.net.governed_node import GovernedNode
+from sync.net.governing import GroupDriver
 from sync.net.invite import is_guessable
+from sync.net.key_store import KeyStore
 from sync.net.links.addresses import Addresses
 from sync.net.links.catch_ups import CatchUps
-from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret
+from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import Open
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
@@ -98,6 +101,7 @@ class Node:
         trace: Trace,
         clock: system.Clock | None = None,
         *,
+        keys: KeyStore,
         protocols: Protocols = PROTOCOLS,
     ) -> None:
         self.identity = identity
@@ -139,8 +143,7 @@ class Node:
         self._damaged: dict[ChannelId, set[MessageId]] = {}
         """Damage found in channels that are not taken up yet."""
         journal.watch(self)
-        instance = system.draw(INSTANCE_SIZE).hex()
-        self._discovery = Discovery(instance, self._on_found, self.spawn)
+        self._discovery = Discovery(system.draw(INSTANCE_SIZE).hex(), self._on_found, self.spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
         self.clocks = Clocks(self.clock, self.mesh, self._runner, self._engine.wake, options.clock)
@@ -157,7 +160,17 @@ class Node:
             self._look_for_floods,
         )
         self._floods = Floods(self.mesh.nick_of)
+        self.governing = self._made_driver(keys)
         self._tasks: asyncio.TaskGroup | None = None
+
+    def _made_driver(self, keys: KeyStore) -> GroupDriver:
+        """Return the driver of governance, which hears of ops and of secrets."""
+        seen = GovernedNode(self, self._runner, self._journal, self._engine.settled)
+        driver = GroupDriver(self.identity, keys, seen, self.clock.wall, lambda: self.nick)
+        self.governance.on_governed = driver.governed
+        self.governance.on_secret = driver.on_secret
+        self.governance.on_told = driver.on_told
+        return driver
 
     def _made_runner(self, options: Options, protocols: Protocols) -> Runner:
         """Return the runner, whose dice's seed is in the trace."""
@@ -185,12 +198,11 @@ class Node:
         """
         state = await self._journal.restore(membership.channel)
         self.clocks.tell_own()
-        self._runner.add_channel(membership, state)
         if membership.genesis is None:
             self.secrets.set_plain(membership.channel, membership.secret)
-        elif membership.channel not in self.secrets:
-            first = EpochSecret(0, membership.genesis, membership.secret)
-            self.secrets.add_epoch(membership.channel, first)
+        else:
+            await self.governing.take_up(membership)
+        self._runner.add_channel(membership, state)
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
         elif membership.open or is_guessable(membership.name, membership.secret):
@@ -205,6 +217,7 @@ class Node:
         if channel not in self.secrets:
             return
         self.secrets.drop(channel)
+        self.governing.drop(channel)
         self.mesh.leave(channel)
         self.catch_ups.end(channel)
         self.mesh.direct.pop(channel, None)

@@ -61,7 +61,7 @@ SENTENCES: Final = {
     Refusal.QUOTA: "You have done as much here as a member can; an admin can go on.",
     Refusal.FULL: "This channel has seen as many changes of its members as it can hold.",
 }
-"""What a person is told who tried it."""
+"""Sentences for whoever tried it."""
 
 
 def sentence(refusal: Refusal) -> str:

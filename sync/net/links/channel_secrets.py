@@ -8,8 +8,9 @@ Rules:
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.machine import ChannelId
 
 EPOCHS_SHOWN_MAX: Final = 8
@@ -18,23 +19,6 @@ EPOCHS_SHOWN_MAX: Final = 8
 EPOCHS_KNOWN_MAX: Final = 1_024
 """Epochs of a channel that are tried: twice as many as it may have members. Of more, those with the
 lowest numbers go; each link has 32 bytes an epoch."""
-
-
-class EpochSecret(NamedTuple):
-    """The secret of an epoch: 32 bytes that never are printed.
-
-    Attributes:
-        number: counts a channel's epochs; 0 is that of the genesis.
-        op: id of the op that began it, 32 bytes; empty for a channel that nobody governs.
-        secret: the secret.
-    """
-
-    number: int
-    op: bytes
-    secret: bytes
-
-    def __repr__(self) -> str:
-        return f"EpochSecret({self.number}, {self.op.hex()})"
 
 
 def plain(secret: bytes) -> tuple[EpochSecret, ...]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+from storage.profile.channel_keys import ChannelKeys
 from storage.profile.members import Members
 from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
@@ -324,7 +325,17 @@ async def host(
     events: list[Event] = []
     moving = MovableClock()
     journal = SqliteJournal(database, me.peer_id)
-    node = Node(me, journal, options, events.append, trace or Trace(), moving, protocols=protocols)
+    keys = ChannelKeys(database)
+    node = Node(
+        me,
+        journal,
+        options,
+        events.append,
+        trace or Trace(),
+        moving,
+        keys=keys,
+        protocols=protocols,
+    )
     node.nick = node.mesh.nick = name
     running = Host(name, node, database, moving, events)
     try:

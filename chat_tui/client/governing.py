@@ -1,0 +1,111 @@
+"""Acts in governed channels: on the network's side, and on the list of our channels."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from chat_tui.client.memberships import Memberships, is_code
+from sync.errors import LocalError
+from sync.machine import ChannelId, PeerId
+from sync.net import invite as invites
+from sync.view.governance_infos import Access, Role
+
+if TYPE_CHECKING:
+    from sync.net.governing import GroupDriver
+    from sync.net.node import Node
+
+SUCCESSOR: Final = "{name} goes on as a governed channel. Enter it with: {code}"
+"""Line that is posted in a channel when a successor of it is founded."""
+
+NO_CODE: Final = "That is no invite code; one begins with {prefix} and comes from /invite."
+GOVERNED_ALREADY: Final = "This channel is governed already; /members shows who is in."
+OF_TWO: Final = "This is a channel for two people; nobody governs it."
+OPEN: Final = "#{name} is open to everybody on this network; nobody can govern it."
+
+
+class Governing:
+    """See `chat_tui.client.chat.Governing`.
+
+    Args:
+        memberships: our channels.
+        node: makes the network's side, if it was not needed before.
+        post: writes a line.
+    """
+
+    def __init__(
+        self,
+        memberships: Memberships,
+        *,
+        node: Callable[[], "Node"],
+        post: Callable[[ChannelId, str], Awaitable[object]],
+    ) -> None:
+        self._memberships = memberships
+        self._node = node
+        self._post = post
+
+    @property
+    def _driver(self) -> "GroupDriver":
+        return self._node().governing
+
+    async def found(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`."""
+        return await self._found(name, None)
+
+    async def _found(self, name: str, predecessor: ChannelId | None) -> ChannelId:
+        called = self._memberships.free_name(invites.channel_name(name))
+        founded = await self._driver.found(name, predecessor, called=called)
+        await self._memberships.take_in(founded)
+        return founded.channel
+
+    async def govern(self, channel: ChannelId) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`."""
+        before = self._memberships[channel]
+        if before.governed:
+            raise LocalError(GOVERNED_ALREADY)
+        if before.direct is not None:
+            raise LocalError(OF_TWO)
+        if before.open:
+            raise LocalError(OPEN.format(name=before.name))
+        successor = await self._found(before.name, channel)
+        code = await self.invite(successor)
+        await self._post(channel, SUCCESSOR.format(name=f"#{before.name}", code=code))
+        return successor
+
+    async def join(self, code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Governing`."""
+        if not is_code(code):
+            raise LocalError(NO_CODE.format(prefix=invites.PREFIX))
+        return await self._memberships.join(code)
+
+    async def invite(self, channel: ChannelId, role: Role = Role.MEMBER) -> str:
+        """See `chat_tui.client.chat.Governing`."""
+        return await self._driver.invite(channel, role)
+
+    async def end_invites(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.end_invites(channel)
+
+    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.add(channel, peer, role)
+
+    async def remove(self, channel: ChannelId, peers: Sequence[PeerId], reason: str = "") -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.remove(channel, peers, reason)
+
+    async def set_role(self, channel: ChannelId, peer: PeerId, role: Role) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.set_role(channel, peer, role)
+
+    async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.set_policy(channel, **fields)
+
+    async def rotate(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        await self._driver.rotate(channel)
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Governing`."""
+        self._memberships.check_leaving()
+        await self._driver.leave(channel)
+        await self._memberships.leave(channel)
