@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, Protocol
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import OpId
 from sync.group import values
 from sync.group.governing import Governing
@@ -11,7 +12,7 @@ from sync.group.group import Group
 from sync.machine import ChannelId, PeerId
 from sync.net.handed_over import HandedOver
 from sync.net.links.catch_ups import CatchUps
-from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret
+from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import Told
 from sync.net.links.mesh import Mesh
 from sync.runner.journal import Journal

@@ -8,12 +8,11 @@ code, or under a later one.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from sync.calimero.governance.keys import EpochName, open_older
+from sync.calimero.governance.keys import EpochName, EpochSecret, open_older
 from sync.calimero.governance.ops import OpId, Remove, Rotate
 from sync.calimero.governance.wire import decode
 from sync.errors import DecodeError
 from sync.machine import ChannelId, PeerId
-from sync.net.links.channel_secrets import EpochSecret
 
 KEPT_MAX: Final = 64
 """Secrets kept that wait for their op, of all channels; the first that came goes first."""

@@ -18,9 +18,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.errors import RemoteError
 from sync.machine import ChannelId
-from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX, EpochSecret
+from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX
 from sync.net.links.noise import Role
 
 PROOF_LABEL: Final = b"member"

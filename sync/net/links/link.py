@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.errors import RemoteError
 from sync.group.clock_values import Follows
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.links.channel_proofs import PROOFS_MAX, Membership
-from sync.net.links.channel_secrets import EpochSecret
 from sync.net.links.frames import (
     GOVERNANCE,
     Frame,

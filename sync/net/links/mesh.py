@@ -13,12 +13,13 @@ from collections.abc import Collection, Container, Sequence
 from functools import partial
 from typing import Final
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.entries.identity import Identity
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.links.addresses import Addresses
-from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret
+from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.dialler import Dialler
 from sync.net.links.frames import (
     GOVERNANCE,

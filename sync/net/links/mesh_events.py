@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.group.clock_values import Follows
 from sync.machine import ChannelId, PeerId
-from sync.net.links.channel_secrets import EpochSecret
 from sync.net.links.frames import Open, Told
 from sync.net.links.listener import Serve
 from sync.net.links.stream import SecureStream

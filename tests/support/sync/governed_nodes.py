@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from storage.profile.members import Members
 from sync.calimero.governance.epochs import epochs_before, next_number, staying
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.keys import EpochName, begin_epoch
+from sync.calimero.governance.keys import EpochName, EpochSecret, begin_epoch
 from sync.calimero.governance.ops import (
     NO_GROUP,
     Add,
@@ -26,7 +26,6 @@ from sync.entries.membership import Membership
 from sync.group import values
 from sync.machine import SECOND, ChannelId
 from sync.net import clock
-from sync.net.links.channel_secrets import EpochSecret
 from tests.support.sync.nodes import Host, until
 
 FIRST_SECRET = b"the secret of the genesis".ljust(32, b".")
@@ -103,7 +102,7 @@ async def _begin(
         secret,
         clock.draw_key(),
         staying(known, known.now, frozenset(without)),
-        [club.secrets[act.id].secret for act in epochs_before(known, known.now)],
+        [club.secrets[act.id].secret for act in epochs_before(known, known.now.cut)],
     )
     op = await by.node.act(club.channel, made(epoch))
     began = club.secrets[op] = EpochSecret(number, op, secret)

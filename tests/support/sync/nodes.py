@@ -16,6 +16,7 @@ from storage.profile.channel_keys import ChannelKeys
 from storage.profile.members import Members
 from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
+from sync.calimero.governance.keys import EpochSecret
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership
@@ -28,7 +29,7 @@ from sync.net.clock import draw_key
 from sync.net.invite import open_channel
 from sync.net.links.addresses import Addresses
 from sync.net.links.channel_proofs import Membership as Proofs
-from sync.net.links.channel_secrets import ChannelSecrets, EpochSecret, plain
+from sync.net.links.channel_secrets import ChannelSecrets, plain
 from sync.net.links.frames import Frame, Open, Proof, Told, decode, encode
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh

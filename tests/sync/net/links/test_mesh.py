@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import pytest
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.errors import LocalError, RemoteError
 from sync.machine import SECOND, ChannelId
 from sync.net.clock import draw_key
 from sync.net.links.channel_proofs import Membership
-from sync.net.links.channel_secrets import EpochSecret, plain
+from sync.net.links.channel_secrets import plain
 from sync.net.links.frames import (
     Announce,
     Frame,
