@@ -69,7 +69,7 @@ async def test_what_may_not_be_done_is_said_and_changes_nothing(tmp_path: Path) 
         club = await found(alice)
         before = governance(alice, club).heads
 
-        with pytest.raises(LocalError, match="This cannot be done"):
+        with pytest.raises(LocalError, match="They are not in this channel"):
             await alice.node.act(club.channel, SetRole(key_of(bob), Role.ADMIN))
         with pytest.raises(LocalError, match="not in that channel"):
             await bob.node.act(club.channel, Leave())
