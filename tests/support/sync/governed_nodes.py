@@ -26,7 +26,8 @@ from sync.entries.membership import Membership
 from sync.group import values
 from sync.machine import SECOND, ChannelId
 from sync.net import clock
-from tests.support.sync.nodes import Host, until
+from sync.net.links.levels import Level
+from tests.support.sync.nodes import HOST, Host, until
 
 FIRST_SECRET = b"the secret of the genesis".ljust(32, b".")
 
@@ -133,4 +134,30 @@ async def same_heads(club: Club, *hosts: Host) -> None:
     await until(
         lambda: len({governance(host, club).heads for host in hosts}) == 1,
         "everybody has the same ops",
+    )
+
+
+def level(at: Host, of: Host, club: Club) -> Level:
+    """Return the level of somebody on the links of another one."""
+    return at.node.mesh.level(of.me, club.channel)
+
+
+async def together(club: Club, founder: Host, *others: Host) -> None:
+    """Let the founder let everybody in, and wait until all links carry the channel."""
+    for one in others:
+        await enter(one, club)
+        await add(founder, club, one)
+    everybody = (founder, *others)
+    for number, one in enumerate(everybody):
+        for other in everybody[number + 1 :]:
+            await one.node.mesh.connect(HOST, other.port)
+    await same_heads(club, *everybody)
+    await until(
+        lambda: all(
+            level(one, other, club) is Level.FULL
+            for one in everybody
+            for other in everybody
+            if one is not other
+        ),
+        "everybody shares everything",
     )

@@ -6,10 +6,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proto import link_pb2
+from sync.calimero.governance.limits import OP_SIZE_MAX
 from sync.errors import DecodeError
 from sync.machine import ChannelId
 from sync.net.links.frames import (
     AWAY_MAX,
+    FEATURES_MAX,
+    HEARTBEAT_MAX,
     NICK_MAX,
     PORT_MAX,
     PROTOCOL_MAX,
@@ -18,12 +21,17 @@ from sync.net.links.frames import (
     Announce,
     Frame,
     Goodbye,
+    HeartbeatFrame,
+    NoticeFrame,
     Open,
+    OpFrame,
     Ping,
     Pong,
     Presence,
     Proof,
     SdsFrame,
+    SecretFrame,
+    Told,
     Unknown,
     decode,
     encode,
@@ -36,6 +44,7 @@ def text(limit: int) -> st.SearchStrategy[str]:
     return st.text(st.characters(exclude_categories=["Cs"]), max_size=limit)
 
 
+HASH = st.binary(min_size=32, max_size=32)
 UINT64 = st.integers(0, 2**64 - 1)
 FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Open, text(PROTOCOL_MAX), st.integers(0, PORT_MAX)),
@@ -45,6 +54,7 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
         text(NICK_MAX),
         text(AWAY_MAX),
         st.lists(text(PROTOCOL_MAX), max_size=PROTOCOLS_MAX).map(tuple),
+        st.lists(text(PROTOCOL_MAX), max_size=FEATURES_MAX).map(tuple),
     ),
     st.builds(Proof, st.binary(min_size=32, max_size=32), st.integers(1, 2**32 - 1)),
     st.builds(Ping, UINT64, UINT64),
@@ -52,6 +62,10 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Goodbye, text(REASON_MAX)),
     st.builds(SdsFrame, st.just(CHANNEL), st.binary()),
     st.builds(Announce, st.binary()),
+    st.builds(OpFrame, st.just(CHANNEL), st.binary(min_size=65)),
+    st.builds(HeartbeatFrame, st.just(CHANNEL), st.binary(max_size=HEARTBEAT_MAX)),
+    st.builds(SecretFrame, st.just(CHANNEL), st.integers(1, 2**63 - 1), HASH, HASH),
+    st.builds(NoticeFrame, st.just(CHANNEL), st.sampled_from(Told)),
 )
 
 
@@ -143,3 +157,68 @@ def test_a_proof_of_a_program_of_before_takes_one_payload_of_an_answer() -> None
 
     assert decode(of_before) == Proof(bytes(32), payloads_max=1)
     assert encode(Proof(bytes(32))) == of_before
+
+
+@pytest.mark.parametrize(
+    ("wire", "reason"),
+    [
+        (link_pb2.Frame(group_op=link_pb2.GroupOp(channel_id=bytes(16))), "op has 0 bytes"),
+        (
+            link_pb2.Frame(
+                group_op=link_pb2.GroupOp(channel_id=bytes(16), content=bytes(OP_SIZE_MAX + 1))
+            ),
+            "op has 65537 bytes",
+        ),
+        (
+            link_pb2.Frame(group_op=link_pb2.GroupOp(channel_id=b"", content=bytes(200))),
+            "channel id has 0 bytes",
+        ),
+        (
+            link_pb2.Frame(
+                group_heartbeat=link_pb2.GroupHeartbeat(
+                    channel_id=bytes(16), payload=bytes(HEARTBEAT_MAX + 1)
+                )
+            ),
+            "heartbeat has",
+        ),
+        (
+            link_pb2.Frame(
+                group_secret=link_pb2.GroupSecret(
+                    channel_id=bytes(16), number=1, op=bytes(32), secret=bytes(31)
+                )
+            ),
+            "not 32 bytes",
+        ),
+        (
+            link_pb2.Frame(
+                group_secret=link_pb2.GroupSecret(
+                    channel_id=bytes(16), number=0, op=bytes(32), secret=bytes(32)
+                )
+            ),
+            "no op begins",
+        ),
+        (
+            link_pb2.Frame(
+                presence=link_pb2.Presence(channel_id=CHANNEL, features=["x"] * (FEATURES_MAX + 1))
+            ),
+            "features",
+        ),
+    ],
+)
+def test_a_frame_of_a_governed_channel_over_its_limits_is_refused(
+    wire: link_pb2.Frame, reason: str
+) -> None:
+    with pytest.raises(DecodeError, match=reason):
+        decode(wire.SerializeToString())
+
+
+def test_a_notice_of_a_later_kind_is_passed_over() -> None:
+    later = link_pb2.Frame(group_notice=link_pb2.GroupNotice(channel_id=bytes(16), kind=7))
+
+    assert decode(later.SerializeToString()) == Unknown(later.SerializeToString())
+
+
+def test_a_secret_is_never_printed() -> None:
+    frame = SecretFrame(CHANNEL, 1, bytes(32), b"not to be read by anybody at all")
+
+    assert "not to be" not in repr(frame)

@@ -1,0 +1,206 @@
+"""Levels of a governed channel on a link: by what is proved, and by who is in."""
+
+import pytest
+
+from sync.machine import SECOND, ChannelId
+from sync.net.links.channel_secrets import EpochSecret
+from sync.net.links.frames import NoticeFrame, OpFrame, SecretFrame, Told
+from sync.net.links.levels import Level
+from sync.net.links.link import HAND_OVER_AFTER, NOTICES_BURST
+from tests.support.sync.nodes import HOST, Station, stations, until
+
+pytestmark = pytest.mark.net
+
+CLUB = ChannelId("0d" * 16)
+OLD, NEW = (EpochSecret(number, bytes([number]) * 32, bytes([number]) * 32) for number in (1, 2))
+OP = bytes(200)
+
+
+def station(name: str, *epochs: EpochSecret) -> Station:
+    """A mesh that knows these secrets of the club, and that its owner is in."""
+    made = Station(name)
+    for one in epochs:
+        made.secrets.add_epoch(CLUB, one)
+    made.governance.people[made.me, CLUB] = True
+    return made
+
+
+def knows(at: Station, *members: Station) -> None:
+    """Tell a mesh who is in."""
+    for member in members:
+        at.governance.people[member.me, CLUB] = True
+
+
+@pytest.mark.parametrize(
+    ("is_in", "proves", "expected"),
+    [
+        (True, (NEW,), Level.FULL),
+        (True, (OLD,), Level.FULL),
+        (None, (NEW,), Level.GOVERNANCE),
+        (None, (OLD,), Level.NOTICE),
+        (False, (NEW, OLD), Level.STUB),
+        (False, (OLD,), Level.STUB),
+        (True, (), Level.NONE),
+        (None, (), Level.NONE),
+    ],
+)
+async def test_a_level_follows_from_the_key_and_then_from_the_secret(
+    is_in: bool | None, proves: tuple[EpochSecret, ...], expected: Level
+) -> None:
+    alice, bob = station("alice", OLD, NEW), station("bob", *proves)
+    knows(bob, alice)
+    if is_in is not None:
+        alice.governance.people[bob.me, CLUB] = is_in
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: alice.pongs, "bob's proofs are read")
+
+        assert alice.mesh.level(bob.me, CLUB) is expected
+        assert ((bob.me, CLUB) in alice.shared) is (expected is Level.FULL)
+        told = [what for kind, *_, what in bob.governance.heard if kind == "told"]
+        notices = {Level.NOTICE: [Told.ENDED], Level.STUB: [Told.OUT]}
+        if proves:
+            await until(lambda: bob.pongs, "what alice says")
+            told = [what for kind, *_, what in bob.governance.heard if kind == "told"]
+        assert told == notices.get(expected, [])
+
+
+async def test_who_is_not_in_yet_exchanges_ops_alone_with_members() -> None:
+    alice, bob = station("alice", NEW), station("bob", NEW)
+    knows(bob, alice)
+    bob.governance.people[bob.me, CLUB] = False
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: (alice.me, CLUB) in bob.governance.near, "bob has somebody to ask")
+        await until(lambda: (bob.me, CLUB) in alice.governance.near, "and alice somebody to tell")
+
+        assert not alice.shared
+        assert not bob.shared
+        alice.mesh.send_op(CLUB, OP)
+        alice.mesh.flush()
+        await until(lambda: bob.governance.heard == [("op", alice.me, CLUB, OP)], "an op")
+        assert alice.mesh.nick_of(bob.me) is None  # names are for members
+
+
+async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
+    alice, bob = station("alice", NEW), station("bob", NEW)
+    knows(bob, alice)
+    knows(alice, bob)
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: alice.shared and bob.shared, "both are in")
+        link = alice.mesh.link_to(bob.me, CLUB)
+        assert link is not None
+
+        alice.governance.people[bob.me, CLUB] = False
+        alice.mesh.weigh_all(CLUB)
+
+        assert alice.mesh.link_to(bob.me, CLUB) is None
+        assert not alice.shared
+        await until(lambda: ("told", alice.me, CLUB, Told.OUT) in bob.governance.heard, "told")
+        bob.mesh.broadcast(CLUB, b"a line")
+        bob.mesh.send_op(CLUB, OP)
+        bob.mesh.send_heartbeat(CLUB, [alice.me], b"heads")
+        bob.mesh.flush()
+        pongs = len(bob.pongs)
+        await until(lambda: len(bob.pongs) > pongs or _ping(bob), "all of it is read")
+        assert not alice.frames
+        assert [kind for kind, *_ in alice.governance.heard if kind != "op"] == []
+
+        alice.governance.people[bob.me, CLUB] = True
+        alice.mesh.weigh_all(CLUB)
+        assert alice.mesh.link_to(bob.me, CLUB) is link
+
+
+def _ping(station: Station) -> None:
+    """Ask everybody whether they are there, once."""
+    for links in station.mesh.links.values():
+        for link in links:
+            if not link.unanswered:
+                link.ping(station.clock.now(), station.clock.wall())
+
+
+async def test_nobody_who_is_out_is_shown_a_proof() -> None:
+    alice, bob = station("alice", OLD, NEW), station("bob", OLD, NEW)
+    alice.governance.people[bob.me, CLUB] = False
+    async with stations(alice, bob):
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: bob.pongs and alice.pongs, "linked")
+        assert alice.mesh.level(bob.me, CLUB) is Level.NONE  # bob waits for her proofs
+
+        bob.mesh.join(CLUB)
+        await until(lambda: ("told", alice.me, CLUB, Told.OUT) in bob.governance.heard, "told")
+
+        assert bob.mesh.level(alice.me, CLUB) is Level.NONE
+
+
+async def test_ops_of_somebody_out_are_taken_with_the_newest_epoch_alone() -> None:
+    alice = station("alice", OLD, NEW)
+    asks, old = station("bob", NEW), station("carol", OLD)
+    for other in (asks, old):
+        alice.governance.people[other.me, CLUB] = False
+    async with stations(alice, asks, old):
+        for other in (asks, old):
+            await other.mesh.connect(HOST, alice.port)
+            await until(lambda: alice.mesh.level(other.me, CLUB) is Level.STUB, "out")  # noqa: B023
+            link = other.mesh.link_to(alice.me)
+            assert link is not None
+            link.send(OpFrame(CLUB, OP), SecretFrame(CLUB, 2, NEW.op, NEW.secret))
+            _ping(other)
+        await until(lambda: asks.pongs and old.pongs, "all is read")
+
+        assert alice.governance.heard == [("op", asks.me, CLUB, OP)]
+
+
+async def test_a_member_without_the_newest_secret_is_handed_it_once() -> None:
+    alice, bob = station("alice", OLD, NEW), station("bob", OLD)
+    knows(bob, alice)
+    knows(alice, bob)
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: alice.shared and bob.shared, "both are in")
+        assert not bob.governance.heard
+
+        alice.clock.forward(HAND_OVER_AFTER)
+        given = ("secret", alice.me, CLUB, NEW)
+        await until(lambda: given in bob.governance.heard, "the secret")
+        alice.clock.forward(2 * HAND_OVER_AFTER)
+        await until(lambda: len(alice.pongs) > 1 or _ping(alice), "time for another")
+
+        assert bob.governance.heard == [given]
+
+
+async def test_who_proves_the_newest_in_time_is_handed_nothing() -> None:
+    alice, bob = station("alice", OLD), station("bob", OLD)
+    knows(bob, alice)
+    knows(alice, bob)
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: alice.shared and bob.shared, "both are in")
+
+        for one in (alice, bob):
+            one.secrets.add_epoch(CLUB, NEW)
+            one.mesh.join(CLUB)
+        await until(lambda: alice.mesh.has_newest(bob.me, CLUB), "bob proves it")
+        alice.clock.forward(10 * HAND_OVER_AFTER)
+        await until(lambda: len(alice.pongs) > 1 or _ping(alice), "time for it")
+
+        assert not bob.governance.heard
+
+
+async def test_of_many_notices_few_are_believed() -> None:
+    alice, bob = station("alice", NEW), station("bob", NEW)
+    knows(bob, alice)
+    knows(alice, bob)
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: alice.shared, "in")
+        link = bob.mesh.link_to(alice.me)
+        assert link is not None
+        link.send(*[NoticeFrame(CLUB, Told.OUT)] * 100)
+        pongs = len(bob.pongs)
+        await until(lambda: len(bob.pongs) > pongs or _ping(bob), "all are read")
+
+        heard = len(alice.governance.heard)
+        assert 0 < heard <= NOTICES_BURST + 2
+        alice.clock.forward(SECOND)

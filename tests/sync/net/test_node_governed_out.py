@@ -1,0 +1,125 @@
+"""Somebody is removed, or never was in: what ends at once, what they are told, what they learn."""
+
+from pathlib import Path
+
+import pytest
+
+from sync.calimero.governance.ops import Role, SetRole
+from sync.net.links.channel_secrets import EpochSecret
+from sync.net.links.frames import Told
+from sync.net.links.levels import Level
+from tests.support.sync.governed_nodes import (
+    Club,
+    add,
+    enter,
+    found,
+    governance,
+    key_of,
+    level,
+    remove,
+    role,
+    rotate,
+    same_heads,
+    together,
+)
+from tests.support.sync.nodes import HOST, Host, host, until
+
+pytestmark = pytest.mark.net
+
+
+async def test_who_is_removed_gets_nothing_more_and_is_told_by_whom(tmp_path: Path) -> None:
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea") as bob,
+        host(tmp_path, "mallory", "tea") as mallory,
+    ):
+        club = await found(alice)
+        await together(club, alice, bob, mallory)
+        links = {one.me: one.node.mesh.link_to(mallory.me) for one in (alice, bob)}
+
+        await remove(alice, club, mallory, reason="spam")
+        assert level(alice, mallory, club) is Level.STUB
+        await until(lambda: level(bob, mallory, club) is Level.STUB, "bob knows of it")
+        await alice.write(club.channel, "without mallory")
+        await add_op_after(alice, club, bob)
+        await until(lambda: "without mallory" in bob.texts(), "bob reads it")
+        await until(lambda: role(mallory, club, mallory) is Role.NONE, "mallory knows of it")
+
+        removal = governance(mallory, club).now.people[key_of(mallory)].act
+        op = governance(mallory, club).dag.acts[removal].op
+        assert getattr(op, "reason", "") == "spam"
+        assert len(governance(mallory, club).dag) < len(governance(alice, club).dag)
+        assert "without mallory" not in mallory.texts()
+        for one in (alice, bob):  # the links stay for the rest
+            link = one.node.mesh.link_to(mallory.me)
+            assert link is links[one.me]
+            assert link is not None
+            assert not link.stream.closed
+            assert club.channel not in link.shared
+            assert link.shared
+
+
+async def add_op_after(by: Host, club: Club, about: Host) -> None:
+    """Govern once more, after a removal."""
+    await by.node.act(club.channel, SetRole(key_of(about), Role.ADMIN))
+
+
+async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "mallory") as mallory:
+        club = await found(alice)
+        await together(club, alice, mallory)
+        link = mallory.node.mesh.link_to(alice.me)
+        assert link is not None
+        alice.node.mesh.block(mallory.me)
+        await until(lambda: not alice.node.mesh.links.get(mallory.me), "cut")
+        await remove(alice, club, mallory)
+        await rotate(alice, club)
+        alice.node.mesh.unblock(mallory.me)
+
+        await mallory.node.mesh.connect(HOST, alice.port)
+        await until(lambda: role(mallory, club, mallory) is Role.NONE, "mallory is told")
+
+        assert level(alice, mallory, club) is Level.STUB
+        assert len(governance(mallory, club).dag) == len(governance(alice, club).dag) - 1
+        again = alice.node.mesh.link_to(mallory.me)
+        assert again is not None
+        assert not again.membership._shown  # no proof was shown to who is out
+
+
+async def test_an_unknown_key_with_an_ended_code_gets_a_bare_notice(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "eve") as eve:
+        told: list[Told] = []
+        club = await found(alice)
+        await rotate(alice, club)
+        eve.node.governance.on_told = lambda _peer, _channel, why: told.append(why)
+
+        await enter(eve, club)
+        await eve.node.mesh.connect(HOST, alice.port)
+        await until(lambda: told, "the notice")
+
+        assert told == [Told.ENDED]
+        assert level(alice, eve, club) is Level.NOTICE
+        assert not governance(eve, club).dag.acts
+        eve.node.catch_ups.request(club.channel, alice.me, bytes(20))
+        await until(lambda: not eve.node.catch_ups._talks, "it is given nothing")
+        assert not governance(eve, club).dag.acts
+
+
+async def test_a_member_who_was_away_during_a_rotation_is_handed_the_secret(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        given: list[EpochSecret] = []
+        club = await found(alice)
+        began = await rotate(alice, club)
+        await enter(bob, club)  # with the first secret: an ended one
+        await add(alice, club, bob)
+        bob.node.governance.on_secret = lambda _channel, epoch: given.append(epoch)
+
+        await bob.node.mesh.connect(HOST, alice.port)
+        await same_heads(club, alice, bob)
+        await until(lambda: given, "the secret is handed over")
+
+        assert given == [began]
+        assert bob.node.secrets.newest(club.channel) == began
+        await until(lambda: alice.node.mesh.has_newest(bob.me, club.channel), "bob proves it")
