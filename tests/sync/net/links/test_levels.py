@@ -112,12 +112,13 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
         assert alice.mesh.link_to(bob.me, CLUB) is link
 
 
-def _ping(station: Station) -> None:
-    """Ask everybody whether they are there, once."""
+def _ping(station: Station) -> bool:
+    """Ask everybody whether they are there, once; returns False, for `until`."""
     for links in station.mesh.links.values():
         for link in links:
             if not link.unanswered:
                 link.ping(station.clock.now(), station.clock.wall())
+    return False
 
 
 async def test_nobody_who_is_out_is_shown_a_proof() -> None:
