@@ -1,12 +1,11 @@
 """Secrets that members hand over: believed once their op shows that they are right."""
 
-from sync.calimero.governance.keys import EpochName, begin_epoch
+from sync.calimero.governance.keys import EpochName, EpochSecret, begin_epoch
 from sync.calimero.governance.ops import Rotate
 from sync.entries.identity import Identity
 from sync.machine import ChannelId
 from sync.net.clock import draw_key
 from sync.net.handed_over import KEPT_MAX, KEPT_OF_A_PEER_MAX, HandedOver
-from sync.net.links.channel_secrets import EpochSecret
 from tests.support.sync.entries import identity
 from tests.support.sync.governed import History, key
 

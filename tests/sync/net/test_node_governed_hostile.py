@@ -13,8 +13,9 @@ from sync.calimero.governance.catch_up import (
     encode_heartbeat,
     encode_request,
 )
+from sync.calimero.governance.keys import EpochName, EpochSecret, begin_epoch
 from sync.calimero.governance.limits import OP_SIZE_MAX
-from sync.calimero.governance.ops import Add, GroupId, Key, OpId, Role, SetRole, Signable
+from sync.calimero.governance.ops import Add, GroupId, Key, OpId, Role, Rotate, SetRole, Signable
 from sync.calimero.governance.signing import sign
 from sync.calimero.message import (
     STREAM,
@@ -32,7 +33,6 @@ from sync.net.clock import draw_key
 from sync.net.handed_over import KEPT_OF_A_PEER_MAX
 from sync.net.links.catch_ups import OFFERED_PER_PEER_MAX
 from sync.net.links.channel_proofs import Membership, prove
-from sync.net.links.channel_secrets import EpochSecret
 from sync.net.links.frames import (
     Frame,
     HeartbeatFrame,
@@ -226,8 +226,10 @@ async def test_a_false_secret_of_a_true_epoch_is_refused(tmp_path: Path) -> None
     async with host(tmp_path, "alice") as alice:
         club = await found(alice)
         await _let_eve_in(alice, club)
-        began = await rotate(alice, club)
-        alice.node.secrets._known[club.channel] = (club.first,)  # as if her wrap did not open
+        name = EpochName(governance(alice, club).group, key_of(alice), 1)
+        epoch = begin_epoch(name, b"t" * 32, draw_key(), (), [club.first.secret])
+        op = await alice.node.act(club.channel, Rotate(epoch))  # it is wrapped for nobody
+        began = EpochSecret(1, op, b"t" * 32)
         async with linked(alice, club, [club.first]) as stream:
             await said(stream, SecretFrame(club.channel, began.number, began.op, b"f" * 32))
             await until(lambda: alice.node.snapshot().refused.get(EVE.peer_id), "it is counted")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Role, SetRole
-from sync.net.links.channel_secrets import EpochSecret
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
 from tests.support.sync.governed_nodes import (

@@ -1,11 +1,11 @@
 """Secrets of channels: which is the newest, which are shown, and that none is ever printed."""
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.machine import ChannelId
 from sync.net.links.channel_secrets import (
     EPOCHS_KNOWN_MAX,
     EPOCHS_SHOWN_MAX,
     ChannelSecrets,
-    EpochSecret,
 )
 
 CLUB = ChannelId("0d" * 16)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.machine import SECOND, ChannelId
-from sync.net.links.channel_secrets import EpochSecret
 from sync.net.links.frames import NoticeFrame, OpFrame, SecretFrame, Told
 from sync.net.links.levels import Level
 from sync.net.links.link import HAND_OVER_AFTER, NOTICES_BURST
