@@ -10,6 +10,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from chat_tui.debug.explanations import seconds
+from chat_tui.debug.governance_frames import catch_up_words, heartbeat_words, op_words
 from chat_tui.debug.section import Detail
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, size, time_of_day
@@ -115,6 +116,12 @@ def _decoded(kind: FrameKind, sender: PeerId | None, data: bytes, whole: int) ->
                 return _session(data)
             case FrameKind.ANNOUNCE:
                 return _announcement(data)
+            case FrameKind.OP:
+                return Decoded(*op_words(data))
+            case FrameKind.HEARTBEAT:
+                return Decoded(*heartbeat_words(data))
+            case FrameKind.CATCH_UP:
+                return Decoded(*catch_up_words(data))
     except (RemoteError, ValueError, OverflowError, RecursionError) as error:
         why = "only its beginning is kept" if cut else clean_text(str(error))
         return Decoded(SHORT[kind], "?", f"cannot be read: {why}", (f"cannot be read: {why}",))
@@ -125,6 +132,9 @@ SHORT: Final = {
     FrameKind.SESSION: "RANGES",
     FrameKind.TRANSFER: "PUSH",
     FrameKind.ANNOUNCE: "LOGS",
+    FrameKind.OP: "OP",
+    FrameKind.HEARTBEAT: "HEADS",
+    FrameKind.CATCH_UP: "OPS",
 }
 """Names of frames of a kind that cannot be decoded."""
 

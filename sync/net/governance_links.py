@@ -16,6 +16,7 @@ from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import Told
 from sync.net.links.mesh import Mesh
 from sync.runner.journal import Journal
+from sync.view.view import FrameKind
 
 
 class Host(Protocol):
@@ -34,6 +35,11 @@ class Host(Protocol):
 
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
+
+    def noted(
+        self, channel: ChannelId, peer: PeerId, kind: FrameKind, data: bytes, *, sent: bool
+    ) -> None:
+        """Note a frame for whoever looks at the wire."""
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         """Run `work` under the node's care."""
@@ -77,10 +83,12 @@ class GovernanceLinks:
 
     def op_came(self, peer: PeerId, channel: ChannelId, content: bytes) -> None:
         """See `sync.net.links.mesh_events.GovernanceEvents`."""
+        self._host.noted(channel, peer, FrameKind.OP, content, sent=False)
         self._host.queue_input(channel, values.OpsArrived(peer, (content,)))
 
     def heartbeat_came(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.links.mesh_events.GovernanceEvents`."""
+        self._host.noted(channel, peer, FrameKind.HEARTBEAT, payload, sent=False)
         self._host.queue_input(channel, values.HeartbeatArrived(peer, payload))
 
     def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:

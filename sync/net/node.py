@@ -597,6 +597,12 @@ class Node:
                 pass
         self._engine.queue_input(channel, event)
 
+    def noted(
+        self, channel: ChannelId, peer: PeerId, kind: FrameKind, data: bytes, *, sent: bool
+    ) -> None:
+        """See `sync.net.links.catch_ups.Host`."""
+        self._outlet.tapped(channel, peer, kind, data, sent=sent)
+
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
         self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload)

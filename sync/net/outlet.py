@@ -154,8 +154,11 @@ class Outlet:
                 self.host.governed(channel, ops)  # before anything else is sent to who is out
                 self._show(channel, effect, loaded)
             case values.SendOp(content):
+                self.tapped(channel, None, FrameKind.OP, content)
                 self.mesh.send_op(channel, content)
             case values.SendHeartbeat(peers, payload):
+                for peer in peers:
+                    self.tapped(channel, peer, FrameKind.HEARTBEAT, payload)
                 self.mesh.send_heartbeat(channel, peers, payload)
 
     def _catch_up(

@@ -436,6 +436,12 @@ class FrameKind(Enum):
     """A message that is pushed to whoever lacks it."""
     ANNOUNCE = "announce"
     """An announcement of author logs, of all channels shared with a peer."""
+    OP = "op"
+    """A signed op of a governed channel. The secrets in it are wrapped."""
+    HEARTBEAT = "heartbeat"
+    """The heads of governance that somebody has."""
+    CATCH_UP = "catch-up"
+    """A message of a stream on which ops are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

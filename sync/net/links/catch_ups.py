@@ -41,6 +41,7 @@ from sync.net.links.mesh import Mesh
 from sync.net.links.noise import Role
 from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
 from sync.structures.places import Holder, Places
+from sync.view.view import FrameKind
 
 OFFERED_MAX: Final = 64
 """Streams of all peers at once, of those that they opened."""
@@ -70,6 +71,11 @@ class Host(Protocol):
     async def breathe(self, peer: PeerId) -> None:
         """Return when there is room for more from `peer`."""
 
+    def noted(
+        self, channel: ChannelId, peer: PeerId, kind: FrameKind, data: bytes, *, sent: bool
+    ) -> None:
+        """Note a frame for whoever looks at the wire."""
+
 
 @dataclass(slots=True, eq=False)
 class _Talk:
@@ -81,10 +87,6 @@ class _Talk:
     owes: bool = False
     """The peer does."""
     active_at: float = 0.0
-
-    def send(self, message: StreamMessage) -> None:
-        self.stream.send(encode(message))
-        self.touch()
 
     def touch(self) -> None:
         self.active_at = asyncio.get_running_loop().time()
@@ -116,7 +118,7 @@ class CatchUps:
         """
         for talk in self._talks.get((channel, peer), ()):
             if not talk.asks and not talk.stream.closed:
-                self._ask(talk, payload)
+                self._ask(channel, talk, payload)
                 return
         if self._spawn("catch-up", self._open(channel, peer, payload)) is None:
             self._host.queue_input(channel, values.OpsUnanswered(peer))
@@ -126,7 +128,7 @@ class CatchUps:
         for talk in self._talks.get((channel, peer), ()):
             if talk.owes:
                 talk.owes = False
-                talk.send(Message(Payload.GROUP_DELTA_RESPONSE, payload))
+                self._say(channel, talk, Message(Payload.GROUP_DELTA_RESPONSE, payload))
                 return
 
     def end(self, channel: ChannelId) -> None:
@@ -166,7 +168,7 @@ class CatchUps:
                 raise RemoteError("it answers about another channel")  # noqa: TRY301
             talk = _Talk(stream)
             self._mesh.received.watch(stream)
-            self._ask(talk, payload)
+            self._ask(channel, talk, payload)
             await self._converse(channel, talk)
         except (RemoteError, TimeoutError):
             pass  # it gives none, or is gone: others are asked
@@ -237,9 +239,15 @@ class CatchUps:
 
     # --- Both ways -----------------------------------------------------------------------------
 
-    def _ask(self, talk: _Talk, payload: bytes) -> None:
+    def _ask(self, channel: ChannelId, talk: _Talk, payload: bytes) -> None:
         talk.asks = True
-        talk.send(Message(Payload.GROUP_DELTA_REQUEST, payload))
+        self._say(channel, talk, Message(Payload.GROUP_DELTA_REQUEST, payload))
+
+    def _say(self, channel: ChannelId, talk: _Talk, message: Message) -> None:
+        data = encode(message)
+        self._host.noted(channel, talk.stream.peer, FrameKind.CATCH_UP, data, sent=True)
+        talk.stream.send(data)
+        talk.touch()
 
     async def _converse(self, channel: ChannelId, talk: _Talk) -> None:
         """Read a stream until it ends, or is quiet for too long."""
@@ -250,6 +258,7 @@ class CatchUps:
         try:
             while (data := await _receive(talk)) is not None:
                 talk.touch()
+                self._host.noted(channel, stream.peer, FrameKind.CATCH_UP, data, sent=False)
                 self._take(channel, talk, decode(data))
                 await self._host.breathe(stream.peer)
         finally:

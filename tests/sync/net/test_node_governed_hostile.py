@@ -400,7 +400,8 @@ async def test_no_secret_is_in_trace_or_recorded_frames(tmp_path: Path) -> None:
     written = (tmp_path / "trace").read_text() + (tmp_path / "frames").read_text()
     for epoch in club.secrets.values():
         assert epoch.secret.hex() not in written
-    assert "OpsArrived" in written
+    for kind in ("op", "heartbeat", "catch-up"):
+        assert f'"kind": "{kind}"' in written
 
 
 async def _let_eve_in(by: Host, club: Club) -> None:
