@@ -6,6 +6,7 @@ from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.debug import causal_text, state_sections
 from chat_tui.debug.frame_text import frame_detail
+from chat_tui.debug.group_sections import UNGOVERNED, catch_ups, group_sections
 from chat_tui.debug.section import Row, Section, detail_in_words, in_words
 from chat_tui.debug.sync_cards import session_cards
 from chat_tui.debug.tab_table import Tab, terms_text
@@ -63,6 +64,8 @@ async def sessions(chat: Chat, rest: str, at: At) -> Result:
     """Show the reconciliations; with a number, the ranges of that one."""
     snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
     cards = session_cards(snapshot, info)
+    if info.governance is not None:
+        cards.append(catch_ups(snapshot, info.governance))
     if not rest:
         return Result(text=_said(cards), action=_opening(Tab.SYNC))
     chosen = [one for one in cards if one.title.startswith(f"Session {rest} ")]
@@ -109,6 +112,17 @@ async def trace(chat: Chat, rest: str, at: At) -> Result:
     return Result(text=_said([section]), action=_opening(Tab.TRACE, rest))
 
 
+async def group(chat: Chat, rest: str, at: At) -> Result:
+    """Show how the governance of the channel stands; with an id, an op or a head of it."""
+    snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
+    if info.governance is None:
+        raise LocalError(f"There is nothing to show: {UNGOVERNED}.")
+    sections = group_sections(snapshot, info.governance)
+    if rest:
+        return Result(text=_opened(sections, rest.casefold(), "is shown here", "/group"))
+    return Result(text=_said(sections), action=_opening(Tab.GROUP))
+
+
 async def explain(chat: Chat, rest: str, at: At) -> Result:
     """Explain a term, a tab, or the row about an id."""
     text = terms_text(rest)
@@ -122,7 +136,7 @@ def _all(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
     return [*state_sections.buffers(snapshot, info), *state_sections.knowledge(snapshot, info)]
 
 
-def _opened(sections: list[Section], prefix: str, what: str) -> str:
+def _opened(sections: list[Section], prefix: str, what: str, lists: str = "/buffers") -> str:
     """Return what the rows about an id open to.
 
     Raises:
@@ -135,7 +149,7 @@ def _opened(sections: list[Section], prefix: str, what: str) -> str:
         if row.subject and row.opens is not None and _about(row, prefix)
     ]
     if not opened:
-        raise LocalError(f"Nothing that begins with {prefix} {what}; /buffers lists what does.")
+        raise LocalError(f"Nothing that begins with {prefix} {what}; {lists} lists what does.")
     return "\n".join(dict.fromkeys(opened))
 
 
@@ -201,5 +215,6 @@ ROWS: Final = (
     Command(("/sessions",), "[number]", "sync sessions and their ranges", sessions),
     Command(("/wire",), "[words]", "frames; also open N, record FILE, stop", wire),
     Command(("/trace",), "[words]", "steps of the engine; also: on FILE, off", trace),
+    Command(("/group",), "[id]", "governance: ops, secrets by number, levels of links", group),
     Command(("/explain",), "[term or id]", "explains the terms of the protocol", explain),
 )

@@ -26,6 +26,7 @@ from chat_tui.debug.tab_table import TABS, TERMS, Tab, hint, key_help, tab_named
 from chat_tui.debug.tabs.bloom import BloomPage
 from chat_tui.debug.tabs.buffers import BuffersPage
 from chat_tui.debug.tabs.causal import CausalPage
+from chat_tui.debug.tabs.group import GroupPage
 from chat_tui.debug.tabs.page import Page, Shown
 from chat_tui.debug.tabs.sync import SyncPage
 from chat_tui.debug.tabs.trace import TracePage
@@ -66,6 +67,7 @@ class DebugPane(Vertical):
         self.buffers, self.causal, self.sync = BuffersPage(), CausalPage(), SyncPage()
         self.bloom = BloomPage(inspection)
         self.wire, self.trace = WirePage(inspection), TracePage(inspection)
+        self.group = GroupPage()
         self._pages: dict[Tab, Page] = {
             Tab.BUFFERS: self.buffers,
             Tab.CAUSAL: self.causal,
@@ -73,6 +75,7 @@ class DebugPane(Vertical):
             Tab.SYNC: self.sync,
             Tab.WIRE: self.wire,
             Tab.TRACE: self.trace,
+            Tab.GROUP: self.group,
         }
         self._shown: Shown | None = None
         self._latest: Shown | None = None

@@ -16,6 +16,7 @@ class Tab(Enum):
     SYNC = "Sync"
     WIRE = "Wire"
     TRACE = "Trace"
+    GROUP = "Group"
 
 
 TABS: Final = tuple(Tab)
@@ -38,6 +39,7 @@ HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
         (("pane_record",), "records"),
     ),
     Tab.TRACE: ((("pane_ask",), "filters"),),
+    Tab.GROUP: ((("pane_open",), "opens"),),
 }
 """The keys of each tab that stand in the last line of the pane."""
 
@@ -146,6 +148,17 @@ TERMS: Final = {
         ("Tick", "the only timer: time has passed; steps in which it did nothing are left out"),
         ("Bad input refused", "what broke a rule: counted by sender, and without effect"),
         ("Trace file", "every step whole, one JSON object a line; it never has keys or secrets"),
+    ),
+    Tab.GROUP: (
+        ("Op", "a signed act of governance; it names the ops that its signer had seen"),
+        ("Head", "an op that no other has seen; all heads together name a cut"),
+        ("Cut", "some ops and all their ancestors; who is in there is the same for ever"),
+        ("Void op", "had the right, and came to nothing for something at the same time"),
+        ("Verdict", "whether the author of a line might write it at the cut that it names"),
+        ("Epoch", "a secret of the channel, by its number; removals begin a new one"),
+        ("Level", "what somebody gets of a channel over a link, by who they are in it"),
+        ("Catch-up", "a pull of ops after heads were told that are not here, page by page"),
+        ("Definition", "the rules of membership, plain and slow: it checks the fast answers"),
     ),
 }
 """Every term of a tab in one line."""

@@ -44,7 +44,7 @@ class Key:
         return self.label if self.place.is_of_chat else self.label.partition(": ")[2]
 
 
-PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
+PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
 SCENARIOS: Final = 8

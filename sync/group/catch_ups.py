@@ -49,6 +49,12 @@ class CatchUps:
         """We ask a peer."""
         self._latest.append(CatchUp(peer, asked=True, began_at=now))
 
+    def unanswered(self, peer: PeerId, now: Nanos) -> None:
+        """A peer that we ask gives nothing, or nothing more."""
+        running = self._running(peer, asked=True)
+        if running is not None:
+            self._latest[running] = replace(self._latest[running], ended_at=now)
+
     def page(self, peer: PeerId, now: Nanos, *, ops: int, new: int, size: int, last: bool) -> None:
         """A page of a peer that we ask came."""
         self._add(peer, now, asked=True, ops=ops, new=new, size=size, last=last)

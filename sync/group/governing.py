@@ -271,6 +271,7 @@ class Governing:
         """Learn with whom ops can be exchanged; `peers` are those who get everything."""
         match event:
             case values.OpsUnanswered(peer):
+                self.catch_ups.unanswered(peer, now)
                 self.beats.answered(peer, now, more=False)
             case values.OpsOffered(peer):
                 self.beats.wants(peer, now)

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -72,6 +73,7 @@ from sync.view.projection import (
 )
 from sync.view.view import (
     NOT_ASKED,
+    ChannelInfo,
     ClockInfo,
     ClockShown,
     ContradictionShown,
@@ -649,6 +651,13 @@ class Node:
         """Return what somebody goes by now; empty if that is unknown."""
         return self.nick if peer == self.identity.peer_id else self.mesh.nick_of(peer) or ""
 
+    def _channel_info(self, channel: ChannelId, group: Group) -> ChannelInfo:
+        info = channel_info(group, self._runner.memberships[channel], self._called)
+        if info.governance is None:
+            return info
+        governance = replace(info.governance, levels=self.mesh.levels_of(channel))
+        return replace(info, governance=governance)
+
     def snapshot(self) -> Snapshot:
         """See `sync.view.view.Snapshot`."""
         groups = self._runner.groups
@@ -664,10 +673,7 @@ class Node:
             interface=", ".join(interface.address for interface in self._online.interfaces),
             network=self._online.sentence,
             channels=tuple(
-                [
-                    channel_info(group, self._runner.memberships[channel], self._called)
-                    for channel, group in groups.items()
-                ]
+                [self._channel_info(channel, group) for channel, group in groups.items()]
             ),
             peers=tuple([with_logs(self.announcing, peer) for peer in peers]),
             sessions=session_infos(groups.values()),

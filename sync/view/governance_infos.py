@@ -210,6 +210,8 @@ class GovernanceInfo:
     """Reason why an admin's node is about to change the secret; empty if nothing asks for that."""
     latest: tuple[OpInfo, ...] = ()
     """Ops that were taken in last, the last first; twenty at most."""
+    levels: tuple[tuple[PeerId, str], ...] = ()
+    """Levels of the channel on links, by peer: `full`, `governance`, `notice`, `stub`."""
     catch_ups: tuple[CatchUpInfo, ...] = ()
     """Pulls of ops of this run, the newest first; eight at most."""
     divergences: tuple[tuple[str, int], ...] = ()

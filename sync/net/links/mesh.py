@@ -410,6 +410,11 @@ class Mesh:
         links = [link for link in self.links.get(peer, ()) if not link.stream.closed]
         return max([link.levels.get(channel, Level.NONE) for link in links], default=Level.NONE)
 
+    def levels_of(self, channel: ChannelId) -> tuple[tuple[PeerId, str], ...]:
+        """Return the levels of a governed channel by peer, of those who have one, in words."""
+        found = [(peer, self.level(peer, channel)) for peer in sorted(self.links)]
+        return tuple([(peer, one.name.lower()) for peer, one in found if one is not Level.NONE])
+
     def is_in(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether a peer that has proved a channel may have everything of it."""
         if not self.secrets.is_governed(channel):

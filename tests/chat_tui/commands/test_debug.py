@@ -145,3 +145,10 @@ async def test_a_live_trace_begins_and_ends_by_command(tmp_path: Path) -> None:
     assert b"written down".hex() in path.read_text()
     assert ended.text == f"The trace to {path} has ended."
     assert [one.sent for one in frames]
+
+
+async def test_group_in_a_channel_that_nobody_governs_says_how_there_is_one(scene: Scene) -> None:
+    said = await run(scene, "/group")
+
+    assert not said.ok
+    assert "nobody governs this channel; /create founds one" in said.text

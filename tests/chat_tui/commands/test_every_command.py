@@ -58,6 +58,7 @@ TROUBLED = (
     Step("/sessions", "[4Sync]"),
     Step("/wire SYNC", "with “SYNC”"),
     Step("/trace Missing", "Missing {missing}"),
+    Step("/group", "nobody governs this channel"),
     Step("/explain T_req", "so that only one person asks"),
     Step("/gaps", "Written by bob"),
     Step("/gaps {missing}", "of which others speak"),

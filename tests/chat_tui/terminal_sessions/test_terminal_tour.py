@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 
-TABS = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
+TABS = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 
 
 async def close(terminal: Terminal, what: str) -> None:
@@ -86,7 +86,7 @@ async def test_every_screen_opens_by_its_key_and_closes(tmp_path: Path) -> None:
         for number, name in enumerate(TABS, start=1):
             await alice.press(str(number))
             await alice.until(f"[{number}{name}]")
-        await close(alice, "6Trace")
+        await close(alice, "[7Group]")
         await alice.press("F3")
         await alice.until("PEERS  0 people known")
         await close(alice, "0 people known")
