@@ -77,7 +77,7 @@ class Client:
         self.first_channel: ChannelId | None = None
         self._setup = setup
         self._database = database
-        self._history = SqliteHistory(database, me)
+        self._history = SqliteHistory(database, me, self._known_as)
         self._members = Members(database)
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
@@ -181,6 +181,7 @@ class Client:
                 self._clock,
             )
             node.nick = node.mesh.nick = self.nick
+            node.met_as = self._known_as
             self.people.hear(node)
             self._keeper = LogKeeper(self.profile.directory, self.settings, clock.draw, self._tell)
             self._keeper.keep(node.logbook)
@@ -468,6 +469,13 @@ class Client:
 
     def _nick_of(self, peer: PeerId) -> str:
         return name_of(self.snapshot(), peer)
+
+    def _known_as(self, peer: PeerId) -> str:
+        """Return what somebody went by when they were met last; empty if they never were."""
+        if peer == self.identity.peer_id:
+            return self.nick
+        person = self.people.book.people.get(peer)
+        return "" if person is None else person.nick
 
     async def sync(self, channel: ChannelId, peer: PeerId | None = None, protocol: str = "") -> int:
         """See `chat_tui.client.chat.Chat`."""

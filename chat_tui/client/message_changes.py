@@ -5,7 +5,8 @@ from typing import Final
 from chat_tui.client.parked_lines import READ_MAX
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import time_of_day
-from chat_tui.wording.glyphs import DELETED, EDITED, UNICODE
+from chat_tui.wording.acts import plainly_called
+from chat_tui.wording.glyphs import DELETED, EDITED, UNICODE, hidden_by
 from chat_tui.wording.reactions import summary
 from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
 from sync.errors import LocalError
@@ -52,7 +53,11 @@ async def toggled(
 
 def in_words(line: Line) -> str:
     """Return the text of a message with what changes have made of it, on one or more lines."""
-    text = DELETED if line.deleted else clean_text(line.text)
+    text = clean_text(line.text)
+    if line.hidden_by is not None:
+        text = hidden_by(plainly_called(*line.hidden_by))
+    elif line.deleted:
+        text = DELETED
     edited = f" {EDITED}" if line.edited else ""
     reactions = summary(line.reactions, UNICODE)
     return f"{text}{edited}" + (f" [{', '.join(reactions)}]" if reactions else "")
@@ -63,7 +68,10 @@ def announced(event: LineChanged, who: str) -> list[str]:
     line = event.line
     when = time_of_day(line.created_ns)
     sentences: list[str] = []
-    if event.rewritten and line.deleted:
+    if event.rewritten and line.hidden_by is not None:
+        by = plainly_called(*line.hidden_by)
+        sentences.append(f"The message of {who} of {when} was {hidden_by(by)}.")
+    elif event.rewritten and line.deleted:
         sentences.append(f"{who} deleted their message of {when}.")
     elif event.rewritten and line.edited:
         sentences.append(f"{who} edited their message of {when}: {clean_text(line.text)}")
@@ -101,6 +109,8 @@ async def _line(history: History, channel: ChannelId, message_id: MessageId) -> 
         parked = await history.parked(channel, limit=READ_MAX)
         waits = any(line.message_id == message_id for line in parked)
         raise LocalError(WAITS if waits else NOT_HERE)
+    if found[0].act is not None:
+        raise LocalError("That is an act of governance, no message: it stays as it is.")
     if found[0].deleted:
         raise LocalError("That message is deleted; it can no longer be changed.")
     return found[0]

@@ -1,6 +1,7 @@
 """The simulated `Chat`: a participant of a simulated world behind the real screens."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import Final, Never
 
 from chat_tui.client.chat import Progress, unheard
@@ -146,11 +147,17 @@ class SimulatedPeople:
 
 
 class SimulatedChat:
-    """Participant `number` of `world`; `names` are everybody's, in the order of the numbers."""
+    """Participant `number` of `world` in one channel, its first one if no other is named.
 
-    def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
+    `names` are everybody's, in the order of the numbers.
+    """
+
+    def __init__(
+        self, world: World, number: int, names: Sequence[str], channel: ChannelId | None = None
+    ) -> None:
         self._world, self._number = world, number
-        self._view = SimulatedView(world, number, names)
+        self._channel = channel or world.channel
+        self._view = SimulatedView(world, number, names, channel)
         self.people = SimulatedPeople(world.nodes[number].identity.peer_id, self.snapshot)
         self.memberships = SimulatedMemberships()
         self.governing = SimulatedGoverning()
@@ -181,7 +188,9 @@ class SimulatedChat:
         Raises:
             LocalError: empty, too long, another channel, or the simulated disk refused it.
         """
-        return await self._written(channel, lambda: self._world.write_text(self._number, text))
+        return await self._written(
+            channel, partial(self._world.write_text, self._number, text, channel)
+        )
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`; the world's time passes as in `send_text`."""
@@ -198,7 +207,9 @@ class SimulatedChat:
         await self._change(channel, await redaction_of(self.history, channel, message_id))
 
     async def _change(self, channel: ChannelId, change: Change) -> MessageId:
-        return await self._written(channel, lambda: self._world.change(self._number, change))
+        return await self._written(
+            channel, partial(self._world.change, self._number, change, channel)
+        )
 
     async def _written(self, channel: ChannelId, write: Callable[[], None]) -> MessageId:
         """Do what writes one entry, and let the world's time pass until it is committed."""
@@ -225,7 +236,7 @@ class SimulatedChat:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        if self.settings[TYPING_NOTICES] and channel == self._world.channel:
+        if self.settings[TYPING_NOTICES] and channel == self._channel == self._world.channel:
             self._world.tell_typing(self._number)
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
@@ -290,6 +301,6 @@ class SimulatedChat:
 
     def _runner(self, channel: ChannelId) -> Runner:
         runner = self._world.nodes[self._number].runner
-        if runner is None or channel != self._world.channel:
+        if runner is None or channel != self._channel:
             raise LocalError("This participant of the simulation is not in that channel now.")
         return runner

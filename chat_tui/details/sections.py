@@ -5,6 +5,7 @@ from typing import Final
 
 from chat_tui.debug.explanations import answer as answer_detail
 from chat_tui.debug.explanations import at, outgoing, request
+from chat_tui.details.acts import act_parts
 from chat_tui.details.changes import changes
 from chat_tui.details.facts import Arrival, Known, Way, is_here
 from chat_tui.details.frames import Role
@@ -15,7 +16,7 @@ from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, day_of, size
 from chat_tui.wording import clocks
 from chat_tui.wording.contradictions import MEANING, said
-from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs
+from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs, pending
 from chat_tui.wording.sentences import short_id
 from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
@@ -35,7 +36,9 @@ BEGINNING_CELLS: Final = 240
 
 
 def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
-    """Return all about a message."""
+    """Return all about a message, or about an act of governance."""
+    if known.line.act is not None:
+        return act_parts(known)
     return [
         _head(known),
         single("In short", in_short(known)),
@@ -114,6 +117,8 @@ def _by(known: Known, arrival: Arrival) -> str:
 def in_short(known: Known) -> str:
     """Return what happened to a message in one plain sentence, or two."""
     line = known.line
+    if line.pending:
+        return f"It {pending(line)}. It is shown to nobody else, and counts nowhere until then."
     if line.parked:
         return clocks.why_parked(line, known.snapshot.now)
     said = _own_in_short(known) if line.own else _others_in_short(known)

@@ -57,10 +57,11 @@ class LineMode:
         """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
         lines: Sequence[Line] = []
         if history:
-            page = self._client.history.page
+            read = self._client.history
             lines = [
-                *await page(self._channel, before=None, limit=history),
-                *await self._client.history.parked(self._channel, limit=history),
+                *await read.page(self._channel, before=None, limit=history),
+                *await read.pending(self._channel, limit=history),
+                *await read.parked(self._channel, limit=history),
             ]
         self._client.subscribe(self._on_event)
         loop = asyncio.get_running_loop()

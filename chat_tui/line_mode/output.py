@@ -13,6 +13,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
+from chat_tui.wording.acts import sentence
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
 from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, to_json
@@ -34,7 +35,10 @@ from sync.view.view import (
     MessageShown,
     MissingShown,
     Notice,
+    OpShown,
     PeerShown,
+    PeerState,
+    PendingShown,
     PreviewShown,
     Trust,
     TrustShown,
@@ -78,6 +82,22 @@ class Face(Protocol):
         """So many lines that were written wait for the disk now; none does any more."""
 
 
+def _event_of(line: Line) -> Event:
+    """Return the event by which a line of before would have been told."""
+    if line.act is not None:
+        return OpShown(line)
+    if line.pending:
+        return PendingShown(line)
+    return PreviewShown(line) if line.parked else MessageShown(line)
+
+
+def _here(state: PeerState, away: str) -> str:
+    """Return whether somebody is here, in words."""
+    if away:
+        return f"is away: {' '.join(clean_text(away).split())}"
+    return "is here" if state is PeerState.UP else "left"
+
+
 class JsonFace:
     """One JSON object a line: the contract of `plain --json`."""
 
@@ -100,7 +120,7 @@ class JsonFace:
 
     def line(self, line: Line) -> None:
         """See `Face`."""
-        shown = to_json(PreviewShown(line) if line.parked else MessageShown(line), self._name)
+        shown = to_json(_event_of(line), self._name)
         assert shown is not None
         self._print(shown)
 
@@ -168,8 +188,11 @@ class TextFace:
 
     def line(self, line: Line) -> None:
         """See `Face`."""
+        if line.act is not None:
+            self._act(line)
+            return
         gap = " (after a gap)" if line.after_gap else ""
-        if line.parked:
+        if line.parked or line.pending:
             gap = f" ({mark_word(line, line.created_ns, alone=False)})"
             self._told[line.message_id] = None
             if len(self._told) > TOLD_MAX:
@@ -189,6 +212,8 @@ class TextFace:
                 self.line(line)
             case PreviewShown(line) if line.parked and (self._echo or not line.own):
                 self.line(line)
+            case OpShown(line) | PendingShown(line):
+                self.line(line)
             case PreviewShown(line) if line.waits:
                 self._say("It waits for your answer about the clock; /clock says more.")
             case AheadShown() | ClockShown():
@@ -202,9 +227,7 @@ class TextFace:
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._say(f"Nobody has received it: /resend {message_id[:8]} tries again.")
             case PeerShown(peer, nick, state, away):
-                here = "is here" if state.value == "up" else "left"
-                here = f"is away: {' '.join(clean_text(away).split())}" if away else here
-                self._say(f"{self._called(peer, nick)} {here}.")
+                self._say(f"{self._called(peer, nick)} {_here(state, away)}.")
             case ChannelShown(channel) if self._name(channel).startswith("@"):
                 name = self._name(channel)
                 self._say(f"{name} is a channel for two: /channel {name} switches to it.")
@@ -222,6 +245,13 @@ class TextFace:
                 self._say(text, MARK)
             case _:
                 pass
+
+    def _act(self, line: Line) -> None:
+        """Print an act of governance as a sentence of the program."""
+        name = self._name(line.channel)
+        where = f" ({name})" if line.channel != self._channel else ""
+        when = taste_of(self._settings).time(line.created_ns).strip()
+        self._say(f"{when}{where} {sentence(line, self._called)}.")
 
     def now_in(self, channel: ChannelId) -> None:
         """See `Face`; lines of other channels are said with their names."""

@@ -19,6 +19,7 @@ from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_te
 from chat_tui.text.namesakes import Names, look_alike_key
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import day_of
+from chat_tui.wording.acts import SIGN
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import Line, Position
@@ -36,8 +37,15 @@ BEGINNING: Final[Position] = (0, MessageId(""))
 """Before every message there can be."""
 
 
-def _with(row: Row, line: Line) -> Row:
-    return replace(row, line=line, text=shown_text(line))
+PENDING_SHOWN: Final = 20
+"""Messages with rows that wait for ops of governance: strangers could send thousands."""
+
+
+def _begins(line: Line, above: Line) -> bool:
+    """Return whether another author wrote the line above; acts are as if of one."""
+    if line.act is not None or above.act is not None:
+        return (line.act is None) != (above.act is None)
+    return above.author != line.author
 
 
 class Conversation:
@@ -72,6 +80,7 @@ class Conversation:
         self._loading: set[MessageId] = set()
         self._parked = ParkedLines()
         self._rows_parked: set[MessageId] = set()
+        self._pending: set[MessageId] = set()
         self._moving = False
         self._hidden: dict[MessageId, None] = {}
 
@@ -124,11 +133,13 @@ class Conversation:
         """Take in a message that was just delivered (or, our own, committed), or that will be.
 
         One that waits, for history on its way (`line.loading`) or for its time (`line.parked`),
-        counts when it is first heard of.
+        counts when it is first heard of. One that waits for ops (`line.pending`) counts only once
+        it is let in: `wait` takes it in.
         """
         if line.parked:
             return self._park([line], seen=self._attention.watched)
-        waited = line.message_id in self._parked
+        waited = line.message_id in self._parked or line.message_id in self._pending
+        self._pending.discard(line.message_id)
         counted = line.message_id in self._loading or self._parked.take_line(line.message_id)
         if line.loading:
             self._loading.add(line.message_id)
@@ -153,6 +164,39 @@ class Conversation:
     def park(self, lines: Sequence[Line]) -> list[Change]:
         """Take in lines that are set aside until their time, as the disk has them."""
         return self._park([line for line in lines if not self._is_delivered(line)], seen=True)
+
+    def act(self, line: Line) -> list[Change]:
+        """Take in an act of governance, or show it as it is now.
+
+        It never counts, neither as unread nor for what was read to: it may bear a time far ahead.
+        """
+        return self._place(line)
+
+    def wait(self, lines: Sequence[Line]) -> list[Change]:
+        """Take in messages that wait for ops of governance; of too many, the first ones."""
+        changes: list[Change] = []
+        for line in lines:
+            known = line.message_id in self._known or line.message_id in self._pending
+            if known or len(self._pending) >= PENDING_SHOWN:
+                continue
+            self._pending.add(line.message_id)
+            changes += self._place(line)
+        return changes
+
+    def end_wait(self, message_ids: Sequence[MessageId]) -> list[Change]:
+        """Forget messages that were not let in."""
+        gone = self._pending.intersection(message_ids)
+        self._pending.difference_update(message_ids)
+        self._aside = [line for line in self._aside if line.message_id not in gone]
+        return [change for message_id in sorted(gone) for change in self.hide(message_id)]
+
+    def _place(self, line: Line) -> list[Change]:
+        """Insert a line that nobody counts, or update its row."""
+        if (index := self.index_of(line.message_id)) is not None:
+            return self._update(index, line)
+        if self.loading and (self._moving or not self._fits(line.position)):
+            self._aside.append(line)
+        return self._insert([line]) if self._fits(line.position) else []
 
     def hide(self, message_id: MessageId) -> list[Change]:
         """Forget a message that was replaced by another one."""
@@ -293,6 +337,7 @@ class Conversation:
         """Forget all rows: the next page is the newest one."""
         removed = self._empty()
         self._parked.forget()
+        self._pending.clear()
         self.has_older, self.has_newer, self.stuck = True, False, False
         self._moving = self.cleared = False
         return removed
@@ -367,13 +412,13 @@ class Conversation:
                 delivered.append(line)
                 continue
             index = bisect_left(self._positions, line.position)
-            row = Row(line, shown_text(line), clean_nick(line.nick))
+            row = Row(line, self._text(line), SIGN if line.act else clean_nick(line.nick))
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position
-            if not line.parked:
+            if not line.parked and not line.pending and line.act is None:
                 self._attention.heard(line.position)
-            if self._names.hear(line.author, line.nick):
+            if line.nick and self._names.hear(line.author, line.nick):
                 doubled.add(look_alike_key(line.nick))
             if runs and index == runs[-1].index + runs[-1].count:
                 runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
@@ -391,9 +436,13 @@ class Conversation:
     def _update(self, index: int, line: Line) -> list[Change]:
         """Show a known message as it is now; what was delivered waits no more."""
         row = self.rows[index]
-        if line.loading and not row.line.loading:
+        if (line.loading and not row.line.loading) or (line.pending and not row.line.pending):
             return []
-        return self._put(index, _with(row, line))
+        return self._put(index, replace(row, line=line, text=self._text(line)))
+
+    def _text(self, line: Line) -> str:
+        """Return what stands where the text of a message does, with names that are told apart."""
+        return shown_text(line, self._names.called)
 
     def _forget(self, index: int, count: int) -> list[Change]:
         for row in self.rows[index : index + count]:
@@ -410,7 +459,9 @@ class Conversation:
         """Decorate again the rows of these names."""
         if not names:
             return []
-        return self._redecorate(
+        acts = [index for index, row in enumerate(self.rows) if row.line.act is not None]
+        changes = [change for at in acts for change in self._update(at, self.rows[at].line)]
+        return changes + self._redecorate(
             index for index, row in enumerate(self.rows) if look_alike_key(row.nick) in names
         )
 
@@ -433,10 +484,10 @@ class Conversation:
         above = self.rows[index - 1].line if index else None
         return replace(
             row,
-            full_name=look_alike_key(row.nick) in self._names.shared,
+            full_name=row.line.act is None and look_alike_key(row.nick) in self._names.shared,
             day=self._day(index),
             aside=self._aside_of(row.line, above),
-            begins=above is not None and above.author != row.line.author,
+            begins=above is not None and _begins(row.line, above),
             new=self._attention.new_at(row.line.position),
             gap_hidden=row.line.message_id in self._hidden,
         )

@@ -12,6 +12,7 @@ from chat_tui.model.row import Change
 from chat_tui.text.mentions import mentions
 from chat_tui.text.namesakes import Names
 from chat_tui.text.safe_text import clean_text
+from chat_tui.wording.acts import sentence
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.view import (
     AheadShown,
@@ -24,8 +25,11 @@ from sync.view.view import (
     LineChanged,
     MessageShown,
     Notice,
+    OpShown,
     PeerInfo,
     PeerShown,
+    PendingEndedShown,
+    PendingShown,
     Position,
     PreviewShown,
     ReplacedShown,
@@ -108,7 +112,7 @@ class Feed:
 
     def resume(self, channel: ChannelId, read_to: Position, after: Sequence[Line]) -> list[Change]:
         """Go on where the last run ended: `after` is what stands after the message read last."""
-        unread = [line for line in after if not line.own]
+        unread = [line for line in after if not line.own and line.act is None]
         conversation = self.conversation(channel)
         changes = conversation.resume(read_to, [line.position for line in unread])
         named = sum(mentions(clean_text(line.text), self._nick) for line in unread)
@@ -154,6 +158,8 @@ class Feed:
                     news.around |= line.parked
                 case LineChanged() | DeliveryShown() | ReplacedShown():
                     self._changed(*self._change(event), shown, news)
+                case OpShown() | PendingShown() | PendingEndedShown():
+                    self._changed(*self._governed(event, news), shown, news)
                 case TrustShown(hidden=True):
                     self._restart(shown, news)
                 case WithdrawnShown(channel) | DiscardedShown(channel):
@@ -193,6 +199,21 @@ class Feed:
                 return channel, self.conversation(channel).settle(message_id, delivery)
             case ReplacedShown(channel, message_id):
                 return channel, self.conversation(channel).hide(message_id)
+
+    def _governed(
+        self, event: OpShown | PendingShown | PendingEndedShown, news: News
+    ) -> tuple[ChannelId, list[Change]]:
+        """Show an act, or what waits for one, in its channel; a loss is told besides, once."""
+        match event:
+            case OpShown(line, again):
+                news.around = True
+                if again and line.act is not None and line.act.loss is not None:
+                    news.notices.append(Notice(f"{sentence(line, self._names.called)}."))
+                return line.channel, self.conversation(line.channel).act(line)
+            case PendingShown(line):
+                return line.channel, self.conversation(line.channel).wait([line])
+            case PendingEndedShown(channel, message_ids):
+                return channel, self.conversation(channel).end_wait(message_ids)
 
     def _changed(
         self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News

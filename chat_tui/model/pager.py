@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from chat_tui.client.parked_lines import READ_MAX
-from chat_tui.model.conversation import BEGINNING, Conversation
+from chat_tui.model.conversation import BEGINNING, PENDING_SHOWN, Conversation
 from chat_tui.model.row import Change
 from sync.errors import LocalError
 from sync.machine import MessageId
@@ -87,15 +87,17 @@ class Pager:
         limit = FIRST_PAGE if before is None else PAGE
         conversation.begin_load()
         parked: Sequence[Line] = ()
+        pending: Sequence[Line] = ()
         try:
             if before is None:
+                pending = await self._history.pending(conversation.channel, limit=PENDING_SHOWN)
                 parked = await self._history.parked(conversation.channel, limit=READ_MAX)
             page = await self._history.page(conversation.channel, before=before, limit=limit)
         except LocalError as error:
             self._report(str(error))
             return conversation.fail_load()
         changes = conversation.add_older(page, before=before, complete=len(page) < limit)
-        return changes + conversation.park(parked)
+        return changes + conversation.park(parked) + conversation.wait(pending)
 
     async def _newer(self, conversation: Conversation) -> list[Change]:
         after = conversation.last

@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.safe_text import clean_nick, clean_text
-from chat_tui.wording.glyphs import DELETED, REPLACED
+from chat_tui.wording.acts import Called, plainly_called, sentence
+from chat_tui.wording.glyphs import DELETED, REPLACED, hidden_by
 from sync.view.view import Line
 
 
@@ -32,7 +33,7 @@ class Row:
     @property
     def dim(self) -> bool:
         """True if the message is shown before it is delivered."""
-        return self.line.loading or self.line.parked
+        return self.line.loading or self.line.parked or self.line.pending
 
     @property
     def gap(self) -> bool:
@@ -67,8 +68,12 @@ Change: TypeAlias = Inserted | Removed | Changed
 """To be applied one after the other: each index counts the changes before it."""
 
 
-def shown_text(line: Line) -> str:
-    """Return what stands where the text of a message does."""
+def shown_text(line: Line, called: Called = plainly_called) -> str:
+    """Return what stands where the text of a message does; `called` names the people of acts."""
+    if line.act is not None:
+        return sentence(line, called)
+    if line.hidden_by is not None:
+        return hidden_by(called(*line.hidden_by))
     if line.deleted:
         return REPLACED if line.replaced else DELETED
     return as_shown(clean_nick(line.nick), clean_text(line.text))

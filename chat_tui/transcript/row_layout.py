@@ -136,7 +136,8 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
 def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     """Return the lines of the text, and that it was edited, if it was."""
     line = row.line
-    ink = style("loading") if row.dim else style("time") if line.deleted else PLAIN
+    quiet = line.deleted or line.act is not None
+    ink = style("loading") if row.dim else style("time") if quiet else PLAIN
     texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
     if line.edited and not line.deleted:
         if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
@@ -155,6 +156,8 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:
+    if row.line.act is not None:
+        return style("time")
     return style("loading") if row.dim else style(author_name(row.line.author))
 
 
@@ -207,8 +210,8 @@ def with_mark(strip: Strip, line: Line, word: str, shape: Shape, style: StyleOf)
 
     The word stands before the mark where the text leaves it room; the mark never moves.
     """
-    if line.loading or line.parked:
-        mark = shape.glyphs.parked if line.parked else shape.glyphs.loading
+    if line.loading or line.parked or line.pending:
+        mark = shape.glyphs.loading if line.loading else shape.glyphs.parked
         marks = style("unsettled" if line.waits else "loading")
     elif line.delivery is not None:
         mark, marks = shape.glyphs.marks[line.delivery], style(MARK_STYLES[line.delivery])

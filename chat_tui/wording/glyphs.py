@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
+from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import span
 from sync.machine import MINUTE, Nanos
 from sync.sds.message import Delivery
@@ -124,6 +125,15 @@ EDITED: Final = "(edited)"
 DELETED: Final = "deleted by its author"
 """Words in place of the text of a message that its author has hidden."""
 
+HIDDEN: Final = "hidden by {name} (admin)"
+"""Words in place of the text of a message that an admin has hidden."""
+
+
+def hidden_by(name: str) -> str:
+    """Return what stands in place of a text that an admin, of this name, has hidden."""
+    return HIDDEN.format(name=name)
+
+
 REPLACED: Final = "replaced: its author has written it anew"
 """Words in place of the text of a message that another one stands for."""
 
@@ -138,6 +148,15 @@ LOADING: Final = "history loading"
 PARKED: Final = "waits for its time"
 """Words for a message that is set aside until then."""
 
+PENDING: Final = "waits: who let {name} in is not known here yet"
+"""Words for a message that waits for ops of governance."""
+
+
+def pending(line: Line) -> str:
+    """Return why a message waits for ops of governance."""
+    return PENDING.format(name=clean_nick(line.nick))
+
+
 UNANSWERED: Final = "waits for your answer"
 """Words for an own one that waits until the person has answered about the clock."""
 
@@ -146,6 +165,8 @@ def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:
     """Return what stands beside the mark of a message: most marks need no word for long."""
     if line.loading:
         return LOADING
+    if line.pending:
+        return pending(line)
     if line.parked:
         return UNANSWERED if line.waits else PARKED
     age = now - line.created_ns

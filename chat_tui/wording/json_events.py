@@ -6,9 +6,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeAlias
 
+from chat_tui.wording.acts import sentence
 from chat_tui.wording.sentences import channel_title
 from sync.machine import ChannelId, PeerId
-from sync.view.governance_infos import Access, Person, Policy, Role
+from sync.view.governance_infos import Access, Lateness, Person, Policy, Role
 from sync.view.view import (
     AheadShown,
     ChannelLeft,
@@ -23,10 +24,14 @@ from sync.view.view import (
     Line,
     LineChanged,
     LiveShown,
+    MembershipShown,
     MessageShown,
     MissingShown,
     Notice,
+    OpShown,
     PeerShown,
+    PendingEndedShown,
+    PendingShown,
     PreviewShown,
     ReplacedShown,
     Snapshot,
@@ -56,6 +61,8 @@ def message(line: Line, name: Name) -> Json:
         "after_gap": line.after_gap,
         "edited": line.edited,
         "deleted": line.deleted,
+        "hidden_by": None if line.hidden_by is None else line.hidden_by.peer,
+        "late": None if line.late is Lateness.IN_TIME else line.late.name.lower(),
         "reactions": [dataclasses.asdict(reaction) for reaction in line.reactions],
         "delivery": None if line.delivery is None else line.delivery.value,
         "waits": line.waits,
@@ -64,6 +71,8 @@ def message(line: Line, name: Name) -> Json:
 
 def to_json(event: Event, name: Name) -> Json | None:
     """Return an event; None for one that scripts do not hear of."""
+    if isinstance(event, OpShown | MembershipShown | PendingShown | PendingEndedShown):
+        return _governed(event, name)
     match event:
         case MessageShown(line):
             return message(line, name)
@@ -90,12 +99,11 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "replaced", "channel": name(channel), "id": message_id, "by": by}
         case ClockShown(clock):
             return {"event": "clock", **_plain(clock)}
-        case WithdrawnShown(channel, message_ids):
-            return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
-        case DiscardedShown(channel, message_ids):
+        case WithdrawnShown(channel, message_ids) | DiscardedShown(channel, message_ids):
             if not message_ids:
                 return None  # it is only to be read again
-            return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
+            gone = "withdrawn" if isinstance(event, WithdrawnShown) else "discarded"
+            return {"event": gone, "channel": name(channel), "ids": list(message_ids)}
         case AheadShown(channel, peer, nick, ahead_ns):
             ahead = {"event": "ahead", "channel": name(channel), "participant": peer}
             return {**ahead, "nick": nick, "ahead_ns": ahead_ns}
@@ -129,6 +137,46 @@ def to_json(event: Event, name: Name) -> Json | None:
             return None  # what waits was not told of either
         case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
             return None
+
+
+def _governed(
+    event: OpShown | MembershipShown | PendingShown | PendingEndedShown, name: Name
+) -> Json:
+    """Return an act of governance, what came of it, or what waits for one."""
+    match event:
+        case OpShown(line, again):
+            assert line.act is not None
+            act = _plain(line.act)
+            return {
+                "event": "act",
+                "channel": name(line.channel),
+                "id": line.message_id,
+                "author": line.author,
+                "nick": line.nick,
+                "own": line.own,
+                "lamport": line.lamport,
+                "created_ns": line.created_ns,
+                "again": again,
+                "text": sentence(line),
+                **act,
+                "policy": dict(act["policy"]),
+            }
+        case MembershipShown(channel, changes):
+            told = [
+                {
+                    "participant": one.peer,
+                    "nick": one.nick,
+                    "before": _plain(one.before),
+                    "after": _plain(one.after),
+                }
+                for one in changes
+            ]
+            return {"event": "membership", "channel": name(channel), "changes": told}
+        case PendingShown(line):
+            return {**message(line, name), "event": "pending"}
+        case PendingEndedShown(channel, message_ids, label):
+            ended = {"event": "dropped", "channel": name(channel), "ids": list(message_ids)}
+            return {**ended, "label": "forgotten" if label is None else label.value}
 
 
 def _session(event: SyncShown | LiveShown, name: Name) -> Json:

@@ -1,15 +1,17 @@
 """Governance in SQLite: signed ops, entries that wait for them, and those that were dropped."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import message_id
+from storage.sqlite.columns import message_id, peer_id
 from storage.sqlite.payloads import entry_of
+from storage.sqlite.rows import Row
 from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.ops import OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.wire import SIGNATURE_SIZE, op_id
+from sync.entries.changes import CHANGING
 from sync.errors import StorageError
 from sync.group.records import (
     DROPPED_MAX,
@@ -27,8 +29,15 @@ STORE_OP: Final = """
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 OPS: Final = """
-    SELECT op_id, content, rank, lowers, touched, asks FROM group_ops WHERE channel = ?
+    SELECT op_id, content, rank, lowers, touched, asks, number FROM group_ops WHERE channel = ?
     ORDER BY number
+"""
+ANY_OPS: Final = "SELECT EXISTS (SELECT 1 FROM group_ops WHERE channel = ?)"
+
+# The sign before `channel` keeps SQLite from reading all of the channel: few ops are newer.
+NEWER_OPS: Final = """
+    SELECT op_id, content, rank, lowers, touched, asks, number FROM group_ops
+    WHERE +channel = ? AND number > ? ORDER BY number
 """
 OP: Final = "SELECT content FROM group_ops WHERE channel = ? AND op_id = ?"
 STORE_PENDING: Final = """
@@ -39,6 +48,7 @@ END_PENDING: Final = "DELETE FROM pending_entries WHERE channel = ? AND message_
 PENDING: Final = """
     SELECT message_id, waku_hash, payload FROM pending_entries WHERE channel = ? ORDER BY number
 """
+BLOCKED: Final = "SELECT participant FROM peers WHERE blocked_ns IS NOT NULL"
 DROP: Final = """
     INSERT OR REPLACE INTO dropped_entries (channel, message_id, label) VALUES (?, ?, ?)
 """
@@ -77,13 +87,25 @@ def ops_of(channel: bytes, db: sqlite3.Connection) -> tuple[StoredOp, ...]:
 
     Others have these, and those that stand on them wait for them then.
     """
-    return tuple(
-        [
-            StoredOp(content, Judgement(rank, bool(lowers), _fields(touched), bool(asks)))
-            for stored_id, content, rank, lowers, touched, asks in db.execute(OPS, (channel,))
-            if _id_of(content) == stored_id
-        ]
-    )
+    return tuple([op for _, op in _ops(db.execute(OPS, (channel,)))])
+
+
+def has_ops(channel: bytes, db: sqlite3.Connection) -> bool:
+    """Return whether any op of a channel is here, which is a look-up."""
+    return bool(db.execute(ANY_OPS, (channel,)).fetchone()[0])
+
+
+def ops_after(channel: bytes, number: int, db: sqlite3.Connection) -> list[tuple[int, StoredOp]]:
+    """Return the ops of a channel that were stored after `number`, as `ops_of`, with theirs."""
+    return _ops(db.execute(NEWER_OPS, (channel, number)))
+
+
+def _ops(rows: Iterable[Row]) -> list[tuple[int, StoredOp]]:
+    return [
+        (number, StoredOp(content, Judgement(rank, bool(lowers), _fields(touched), bool(asks))))
+        for stored_id, content, rank, lowers, touched, asks, number in rows
+        if _id_of(content) == stored_id
+    ]
 
 
 def contents_of(channel: bytes, ops: Sequence[OpId], db: sqlite3.Connection) -> tuple[bytes, ...]:
@@ -105,6 +127,17 @@ def pending_of(channel: ChannelId, db: sqlite3.Connection) -> tuple[StoredMessag
         if entry.message_id == message_id(stored_id):
             found.append(StoredMessage(channel, entry, waku_hash, payload))
     return tuple(found)
+
+
+def pending_shown(channel: ChannelId, db: sqlite3.Connection, *, limit: int) -> list[StoredMessage]:
+    """Return the first `limit` of the entries that wait and are lines of nobody blocked."""
+    blocked = {peer_id(one) for (one,) in db.execute(BLOCKED)}
+    shown = [
+        one
+        for one in pending_of(channel, db)
+        if one.entry.header.kind not in CHANGING and one.entry.header.author not in blocked
+    ]
+    return shown[:limit]
 
 
 def dropped_of(channel: bytes, db: sqlite3.Connection) -> tuple[tuple[MessageId, Dropped], ...]:

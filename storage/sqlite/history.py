@@ -2,20 +2,27 @@
 
 import re
 import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.database import Database
+from storage.sqlite.governance import pending_shown
 from storage.sqlite.looks import REPLACES, looks_of, readable
 from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
+from storage.sqlite.stored_governance import StoredGovernance, StoredGovernances, matches
+from sync.calimero.governance.dag import Act
 from sync.entries.entry import HASH_SIZE, Text
+from sync.group.records import StoredMessage
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.governance_projection import nameless
 from sync.view.line_looks import changed
 from sync.view.view import CausalNode, Line, Position
 
@@ -99,29 +106,58 @@ WORDS_MAX: Final = 32
 """Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
 
 
+POSITION: Final = attrgetter("lamport", "message_id")
+
+
+class Query(NamedTuple):
+    """A query for lines of a channel; of a search, also the words that acts are asked for."""
+
+    statement: str
+    parameters: tuple[bytes | int | str, ...]
+    channel: ChannelId
+    words: tuple[str, ...] = ()
+
+
+ActsOf: TypeAlias = Callable[[StoredGovernance], Sequence[Act]]
+"""Returns the acts that may stand among the lines of a query."""
+
+
 class SqliteHistory:
     """The `sync.view.view.History` of the profile that `database` belongs to and `me` owns."""
 
-    def __init__(self, database: Database, me: PeerId) -> None:
+    def __init__(
+        self, database: Database, me: PeerId, called: Callable[[PeerId], str] = nameless
+    ) -> None:
         self._database = database
         self._me = me
+        self._governances = StoredGovernances(me, called)
 
     async def page(self, channel: ChannelId, *, before: Position | None, limit: int) -> list[Line]:
         """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
-        lines = await self._lines(BEFORE, _id(channel), *_position(before or END), limit)
-        return lines[::-1]
+        place = before or END
+        query = Query(BEFORE, (_id(channel), *_position(place), limit), channel)
+        lines = await self._lines(query, lambda stored: stored.before(place, limit))
+        return lines[-limit:]
 
     async def page_after(self, channel: ChannelId, *, after: Position, limit: int) -> list[Line]:
         """Return up to `limit` lines just after `after`, oldest first."""
-        return await self._lines(AFTER, _id(channel), *_position(after), limit)
+        query = Query(AFTER, (_id(channel), *_position(after), limit), channel)
+        lines = await self._lines(query, lambda stored: stored.after(after, limit))
+        return lines[:limit]
 
     async def parked(self, channel: ChannelId, *, limit: int) -> list[Line]:
         """Return up to `limit` lines that are set aside until their time, by that time."""
-        lines = await self._lines(PARKED, _id(channel), limit)
+        lines = await self._lines(Query(PARKED, (_id(channel), limit), channel))
         unsent = await self._database.read(
             lambda db: {message_id(stored) for (stored,) in db.execute(UNSENT, (_id(channel),))}
         )
         return [replace(line, parked=True, waits=line.message_id in unsent) for line in lines]
+
+    async def pending(self, channel: ChannelId, *, limit: int) -> list[Line]:
+        """Return up to `limit` lines that wait for ops of governance, by their place."""
+        read = partial(pending_shown, channel, limit=limit)
+        waiting = [_pending(self._me, one) for one in await self._database.read(read)]
+        return sorted(waiting, key=POSITION)
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
@@ -135,19 +171,23 @@ class SqliteHistory:
         if not ID_PREFIX.fullmatch(prefix):
             return []
         first, last = (bytes.fromhex(prefix.ljust(2 * HASH_SIZE, digit)) for digit in "0f")
-        return await self._lines(NAMED, _id(channel), first, last, limit)
+        query = Query(NAMED, (_id(channel), first, last, limit), channel)
+        lines = await self._lines(query, lambda stored: stored.named(prefix, limit))
+        return sorted(lines, key=lambda line: line.message_id)[:limit]
 
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> list[Line]:
         """Return the newest `limit` lines that match `query`, oldest first.
 
         A line matches if its text or nick has, for every word of `query`, a word that begins so;
-        case and accents do not count. Nothing in `query` is an operator.
+        case and accents do not count. Nothing in `query` is an operator. An act has the names of
+        all it is about, and its reason.
         """
         expression = _match(query)
         if not expression:
             return []
-        lines = await self._lines(SEARCH, expression, _id(channel), limit)
-        return lines[::-1]
+        found = Query(SEARCH, (expression, _id(channel), limit), channel, tuple(_words(query)))
+        lines = await self._lines(found, lambda stored: stored.newest_first())
+        return lines[-limit:]
 
     async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> list[Line]:
         """Return the newest `limit` lines of others whose text may name `nick`, oldest first.
@@ -159,8 +199,8 @@ class SqliteHistory:
             return []
         me = bytes.fromhex(self._me)
         expression = f"{{text}} : ({' AND '.join(words)})"
-        lines = await self._lines(MENTIONS, expression, _id(channel), me, limit)
-        return lines[::-1]
+        lines = await self._lines(Query(MENTIONS, (expression, _id(channel), me, limit), channel))
+        return lines[-limit:]
 
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
@@ -180,11 +220,43 @@ class SqliteHistory:
 
         return await self._database.read(partial(stored_in, channel, message_id))
 
-    async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
-        read = partial(_read_lines, self._me, query, parameters)
+    async def _lines(self, query: "Query", acts: "ActsOf | None" = None) -> list[Line]:
+        """Return the lines that a query finds, and acts among them, in their one order."""
+
+        def read(db: sqlite3.Connection) -> tuple[list[Line], list[Place]]:
+            lines, damaged = _read_lines(self._me, query.statement, query.parameters, db)
+            if acts is not None and (stored := self._governances.of(query.channel, db)) is not None:
+                lines += self._acts(query, acts(stored), stored, db)
+            return sorted(lines, key=POSITION), damaged
+
         lines, damaged = await self._database.read(read)
         self._database.damage.note_damaged(damaged)
         return lines
+
+    def _acts(
+        self, query: "Query", acts: Sequence[Act], stored: StoredGovernance, db: sqlite3.Connection
+    ) -> list[Line]:
+        """Return acts as lines; of a search, those that match its words."""
+        lines = self._governances.lines(stored, acts, db)
+        return [line for line in lines if matches(line, query.words)] if query.words else lines
+
+
+def _pending(me: PeerId, waiting: StoredMessage) -> Line:
+    header, body = waiting.entry.header, waiting.entry.body
+    text = readable(header.kind, body) or UNKNOWN
+    return Line(
+        channel=waiting.channel,
+        message_id=waiting.entry.message_id,
+        author=header.author,
+        nick=text.nick,
+        text=text.text,
+        lamport=header.lamport,
+        created_ns=header.created_ns,
+        own=header.author == me,
+        after_gap=False,
+        delivery=None,
+        pending=True,
+    )
 
 
 def _id(channel: ChannelId) -> bytes:

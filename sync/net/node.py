@@ -60,7 +60,9 @@ from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sds.message import HistoryEntry
 from sync.sessions.protocol import Protocols
+from sync.view.acts import told_of
 from sync.view.frame_tap import Tap
+from sync.view.governance_projection import nameless
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.projection import (
@@ -93,6 +95,9 @@ PARTING: Final = 1.0
 
 class Node:
     """A running participant. `listener` gets every event; it must only take note and return."""
+
+    met_as: Callable[[PeerId], str] = staticmethod(nameless)
+    """Returns what somebody who is not here went by before; empty if that is unknown."""
 
     def __init__(  # noqa: PLR0913 - what a participant is made of; tests bring their own clock
         self,
@@ -441,6 +446,8 @@ class Node:
     def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
+        for event in self._told_of(channel, ops):
+            self._listener(event)
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """See `sync.net.outlet.Host`."""
@@ -647,9 +654,19 @@ class Node:
         groups = self._runner.groups
         return clock_info(groups, self.clock.now(), lambda peer: self.mesh.nick_of(peer) or "")
 
+    def _told_of(self, channel: ChannelId, ops: Sequence[OpId]) -> Sequence[Event]:
+        """Return what to show of ops that were just taken in."""
+        group = self._runner.groups.get(channel)
+        if group is None or group.governing is None:
+            return ()
+        governance = group.governing.governance
+        return told_of(channel, governance, ops, self.identity.peer_id, self._called)
+
     def _called(self, peer: PeerId) -> str:
-        """Return what somebody goes by now; empty if that is unknown."""
-        return self.nick if peer == self.identity.peer_id else self.mesh.nick_of(peer) or ""
+        """Return what somebody goes by now, or went by when they were met; empty if unknown."""
+        if peer == self.identity.peer_id:
+            return self.nick
+        return self.mesh.nick_of(peer) or self.met_as(peer)
 
     def _channel_info(self, channel: ChannelId, group: Group) -> ChannelInfo:
         info = channel_info(group, self._runner.memberships[channel], self._called)

@@ -301,7 +301,7 @@ class World:
         self._tokens += 1
         self._feed_channel(node, values.Act(self._tokens, op), self.governed)
 
-    def change(self, number: int, change: Change) -> None:
+    def change(self, number: int, change: Change, channel: ChannelId = CHANNEL) -> None:
         """Let a node's person edit, hide or react to a message that is on the node's disk, now.
 
         Raises:
@@ -309,13 +309,15 @@ class World:
         """
         node = self.nodes[number]
         body = changes.encode(change)
-        if change.target not in node.disk.rows:
+        disk = node.disks[channel]
+        if change.target not in disk.rows:
             raise LocalError(changes.NOT_HERE)
         if node.runner is None:
             return
         self._tokens += 1
-        about = (node.disk.load(change.target).named,)
-        self._feed(node, values.Write(self._tokens, changes.kind_of(change), body, about))
+        about = (disk.load(change.target).named,)
+        write = values.Write(self._tokens, changes.kind_of(change), body, about)
+        self._feed_channel(node, write, channel)
 
     def tell_typing(self, number: int) -> None:
         """Let a node's person press a key in the midst of a line now."""

@@ -255,6 +255,8 @@ class BecauseInfo:
     kind: ActKind
     by: Person
     people: tuple[Person, ...] = ()
+    role: Role | None = None
+    """The role it gave."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,11 @@ DOING: Final = {
 }
 
 
+def nameless(_peer: PeerId) -> str:
+    """Return that nothing is known of what somebody is called."""
+    return ""
+
+
 def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> GovernanceInfo:
     """Return who is in a channel, and how its governance stands, at our heads."""
     governance = governing.governance

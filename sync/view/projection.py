@@ -20,7 +20,7 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.session import Session
 from sync.structures.set_digest import ROW_BYTES
-from sync.view.governance_projection import NickOf, governance_info
+from sync.view.governance_projection import NickOf, governance_info, nameless
 from sync.view.line_looks import changed
 from sync.view.view import (
     AheadShown,
@@ -49,6 +49,8 @@ from sync.view.view import (
     Notice,
     OutgoingInfo,
     PeerInfo,
+    PendingEndedShown,
+    PendingShown,
     PreviewShown,
     RepairInfo,
     RequestInfo,
@@ -138,6 +140,13 @@ def event_of(
                 return None
             line = line_of(channel, entry, me, delivery, after_gap=False)
             return PreviewShown(replace(line, parked=True, waits=waits))
+        case values.Pends(_, entry):
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, None, after_gap=False)
+            return PendingShown(replace(line, pending=True))
+        case values.PendingEnded(message_ids, label):
+            return PendingEndedShown(channel, message_ids, label)
         case values.AuthorAhead(peer, nick, ahead_ns):
             return AheadShown(channel, peer, nick, ahead_ns)
         case values.DeliveryChanged(message_id, delivery):
@@ -152,6 +161,19 @@ def event_of(
             return DiscardedShown(channel, message_ids)
         case values.TypingChanged(peer, nick, typing):
             return TypingShown(channel, peer, nick, typing)
+        case values.LiveBegan() | values.SessionEnded():
+            return _session_event(channel, effect)
+        case values.Warned(text):
+            return Notice(text, Level.ERROR)
+        case _:
+            return None
+
+
+def _session_event(
+    channel: ChannelId, effect: values.LiveBegan | values.SessionEnded
+) -> LiveShown | SyncShown:
+    """Return that a session stays, or that one is over."""
+    match effect:
         case values.LiveBegan(_, peer, protocol):
             return LiveShown(channel, peer, protocol, begun=True, why=effect.why)
         case values.SessionEnded(mode=values.Mode.LIVE):
@@ -178,10 +200,6 @@ def event_of(
                 got=effect.got,
                 logs=effect.logs,
             )
-        case values.Warned(text):
-            return Notice(text, Level.ERROR)
-        case _:
-            return None
 
 
 def with_logs(announcing: Announcing, peer: PeerInfo) -> PeerInfo:
@@ -317,11 +335,6 @@ def _clock_question(
         standing=first.standing,
         channels=tuple([channel for channel, _ in same]),
     )
-
-
-def nameless(_peer: PeerId) -> str:
-    """Return that nothing is known of what somebody is called."""
-    return ""
 
 
 def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameless) -> ChannelInfo:

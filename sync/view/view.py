@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
+from sync.view.governance_infos import (
+    ActInfo,
+    Lateness,
+    MembershipShown,
+    OpShown,
+    PendingEndedShown,
+    PendingShown,
+    Person,
+)
 from sync.view.infos import (
     AnswerInfo,
     AuthorInfo,
@@ -56,9 +65,13 @@ __all__ = [  # what is only passed on
     "HoldersInfo",
     "KeyWarning",
     "LogsInfo",
+    "MembershipShown",
+    "OpShown",
     "OutgoingInfo",
     "PeerInfo",
     "PeerState",
+    "PendingEndedShown",
+    "PendingShown",
     "RepairInfo",
     "RequestInfo",
     "RoundInfo",
@@ -117,6 +130,14 @@ class Line:
     and the question about our clock is open."""
     replaced: bool = False
     """Whether its author wrote it anew, and so hid it (`deleted`)."""
+    hidden_by: Person | None = None
+    """The admin who has hidden it (`deleted`); None if it was its author, or nobody."""
+    act: ActInfo | None = None
+    """The act of governance that it is, which has no text; None for a message."""
+    pending: bool = False
+    """Whether it waits for ops that say whether its author might write it; not delivered."""
+    late: Lateness = Lateness.IN_TIME
+    """Its place beside the removals of its author that it claims not to know of."""
 
     @property
     def position(self) -> Position:
@@ -355,6 +376,10 @@ Event: TypeAlias = (
     | LiveShown
     | ChannelShown
     | ChannelLeft
+    | OpShown
+    | MembershipShown
+    | PendingShown
+    | PendingEndedShown
     | Notice
 )
 
@@ -518,7 +543,8 @@ class Inspection(Protocol):
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
 
-    A gap that was filled since is none (`Line.after_gap`).
+    A gap that was filled since is none (`Line.after_gap`). Acts of governance stand among them
+    (`Line.act`), but in `mentions`; `count` leaves them out.
 
     All look as their edits, redactions and reactions make them, which are no messages themselves.
     """
@@ -537,6 +563,12 @@ class History(Protocol):
         """Return up to `limit` lines that are set aside until their time, the first to come first.
 
         They are in no page; what replaces an own one hides it (`ReplacedShown`).
+        """
+
+    async def pending(self, channel: ChannelId, *, limit: int) -> Sequence[Line]:
+        """Return up to `limit` lines that wait for ops of governance, by their place.
+
+        They are in no page. Of more, those that came first.
         """
 
     async def count(self, channel: ChannelId) -> int:

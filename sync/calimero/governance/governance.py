@@ -79,10 +79,14 @@ class Governance:
     def restore(self, stored: Iterable[TakenOp]) -> None:
         """Take in what this node took in before, ancestors first, without judging it again."""
         assert not self.dag.acts, "restored twice"
-        for op, judgement in stored:
-            before = self.dag.closure(op.signed.parents)
-            assert before is not None, "an op is stored without its ancestors"
-            self.projection.relations.note(self.dag.append(op, judgement, before))
+        for one in stored:
+            self.follow(one)
+
+    def follow(self, taken: TakenOp) -> None:
+        """Take in an op that was judged before, or elsewhere, and whose parents are here."""
+        before = self.dag.closure(taken.op.signed.parents)
+        assert before is not None, "an op is stored without its ancestors"
+        self.projection.relations.note(self.dag.append(taken.op, taken.judgement, before))
 
     def receive(self, op: SignedGroupOp) -> Received:
         """Take an op in, let it wait for its parents, or refuse it."""

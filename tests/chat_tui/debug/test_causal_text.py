@@ -10,7 +10,7 @@ from sync.entries.entry import Text, encode_text
 from sync.entries.identity import short_fingerprint
 from sync.group.values import Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
-from sync.sim.view import SimulatedHistory
+from sync.sim.history import SimulatedHistory
 from sync.view.view import Place
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import command, reading, shown, until

@@ -1,0 +1,253 @@
+"""Acts of governance as lines of a transcript, and what becomes of them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sync.group.governance_values import (
+    Act,
+    Add,
+    Genesis,
+    Governance,
+    Invite,
+    Join,
+    Key,
+    Leave,
+    Loss,
+    OpId,
+    Policy,
+    Reason,
+    Remove,
+    Revoke,
+    Role,
+    Rotate,
+    SetPolicy,
+    SetRole,
+    State,
+    bits,
+)
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.governance_infos import (
+    ActInfo,
+    ActKind,
+    BecauseInfo,
+    LossInfo,
+    MembershipShown,
+    OpShown,
+    Person,
+    RoleChange,
+)
+from sync.view.governance_projection import NickOf, People
+from sync.view.view import Line
+
+KINDS: Final[dict[type, ActKind]] = {
+    Genesis: ActKind.FOUNDED,
+    Invite: ActKind.INVITED,
+    Revoke: ActKind.REVOKED,
+    Join: ActKind.JOINED,
+    Add: ActKind.ADDED,
+    Remove: ActKind.REMOVED,
+    Leave: ActKind.LEFT,
+    SetRole: ActKind.ROLE,
+    SetPolicy: ActKind.POLICY,
+    Rotate: ActKind.ROTATED,
+}
+
+
+class Losses:
+    """Ops of a state that came to nothing, each looked up when it is asked for.
+
+    The same as `Governance.losses`, which looks at all of them.
+    """
+
+    def __init__(self, governance: Governance, state: State) -> None:
+        self._governance, self._state = governance, state
+        self._overruled: dict[Key, dict[int, int]] = {}
+
+    def of(self, act: Act) -> Loss | None:
+        """Return why an op came to nothing; None if it counts, or is not in the state."""
+        state = self._state
+        for target in act.targets:
+            standing = state.people.get(target)
+            if standing is None or standing.act != act.number:
+                continue
+            if standing is not state.folded[target]:
+                return Loss(Reason.CROWDED, None)
+        for target in act.targets:
+            if (winner := self._lost(target).get(act.number)) is not None:
+                return Loss(Reason.OVERRULED, winner)
+        return state.voids.get(act.number)
+
+    def _lost(self, key: Key) -> dict[int, int]:
+        lost = self._overruled.get(key)
+        if lost is None:
+            projection = self._governance.projection
+            about = projection.relations.about.get(key, 0) & self._state.counting
+            lost = self._overruled[key] = projection.folds.lost(about)
+        return lost
+
+
+class ActLines:
+    """Acts of a channel as lines, as they stand at our heads.
+
+    Args:
+        channel: the channel.
+        governance: its governance; its founding is here.
+        me: the reader.
+        nick_of: names people; who has none goes by the name they joined by.
+        state: the state they are told at, if it is not that at our heads.
+    """
+
+    def __init__(
+        self,
+        channel: ChannelId,
+        governance: Governance,
+        me: PeerId,
+        nick_of: NickOf,
+        state: State | None = None,
+    ) -> None:
+        self._channel, self._governance, self._me = channel, governance, me
+        self._people = People(governance, nick_of)
+        self._losses = Losses(governance, governance.now if state is None else state)
+
+    def line(self, act: Act) -> Line:
+        """Return an act as a line; its text is empty, for words are of the screens."""
+        peer, nick = self._people.person(act.signer)
+        return Line(
+            channel=self._channel,
+            message_id=MessageId(act.id.hex()),
+            author=peer,
+            nick=nick,
+            text="",
+            lamport=act.lamport,
+            created_ns=act.created_ns,
+            own=peer == self._me,
+            after_gap=False,
+            delivery=None,
+            act=self.info(act),
+        )
+
+    def info(self, act: Act) -> ActInfo:
+        """Return what an act does, to whom, and what became of it."""
+        kind, name, role, reason = _kind(act), "", None, ""
+        policy: tuple[tuple[str, object], ...] = ()
+        match act.op:
+            case Genesis():
+                name = act.op.name
+            case Invite() | Add() | SetRole():
+                role = act.op.role
+            case Join(invite=invite):
+                role = self._invited_as(invite)
+            case Remove():
+                reason = act.op.reason
+            case SetPolicy(policy=new):
+                fields = zip(Policy._fields, new, act.judgement.touched, strict=True)
+                policy = tuple([(field, access) for field, access, touched in fields if touched])
+            case _:
+                pass
+        loss = self._losses.of(act)
+        return ActInfo(
+            kind=kind,
+            people=self._about(act),
+            role=role,
+            lowers=act.judgement.lowers,
+            policy=policy,  # type: ignore[arg-type]  # fields of a policy are of one type
+            reason=reason,
+            name=name,
+            epoch=None if act.epoch is None else act.epoch.number,
+            loss=None if loss is None else LossInfo(loss.reason, self._because(loss.because)),
+        )
+
+    def _about(self, act: Act) -> tuple[Person, ...]:
+        match act.op:
+            case Join(invite=invite) | Revoke(invite=invite):
+                return (self._people.person(self._governance.act(invite).signer),)
+            case Leave():
+                return ()
+            case _:
+                return tuple([self._people.person(key) for key in act.targets])
+
+    def _invited_as(self, invite: OpId) -> Role:
+        made = self._governance.act(invite).op
+        assert isinstance(made, Invite)
+        return made.role
+
+    def _because(self, number: int | None) -> BecauseInfo | None:
+        if number is None:
+            return None
+        act = self._governance.dag.acts[number]
+        signer = self._people.person(act.signer)
+        role = act.op.role if isinstance(act.op, Add | SetRole) else None
+        return BecauseInfo(act.id.hex(), _kind(act), signer, self._about(act), role)
+
+
+def _kind(act: Act) -> ActKind:
+    return ActKind.ASKED if act.judgement.asks else KINDS[type(act.op)]
+
+
+def told_of(
+    channel: ChannelId,
+    governance: Governance,
+    ops: Sequence[OpId],
+    me: PeerId,
+    nick_of: NickOf,
+) -> list[OpShown | MembershipShown]:
+    """Return what to show of ops that were taken in, all at once: they are the last ones.
+
+    First themselves, then earlier ones that count otherwise for them, then who has another role.
+    """
+    if not ops:
+        return []
+    acts = sorted((governance.act(op) for op in ops), key=lambda act: act.number)
+    first, last = acts[0].number, acts[-1].number
+    after = governance.projection.state((1 << last + 1) - 1)
+    before = governance.projection.state((1 << first) - 1) if first else None
+    lines = ActLines(channel, governance, me, nick_of, after)
+    shown: list[OpShown | MembershipShown] = [
+        OpShown(lines.line(act)) for act in sorted(acts, key=lambda act: act.place)
+    ]
+    if before is not None:
+        turned = sorted(_turned(governance, before, after, acts), key=lambda act: act.place)
+        shown += [OpShown(lines.line(act), again=True) for act in turned]
+    if changes := _changes(before, after, People(governance, nick_of)):
+        shown.append(MembershipShown(channel, changes))
+    return shown
+
+
+def _turned(governance: Governance, before: State, after: State, new: Iterable[Act]) -> list[Act]:
+    """Return the ops of the earlier state that came to nothing since, or count again.
+
+    Only those can have that a new op, or one that is void or is not any more, is about somebody
+    they are about, too.
+    """
+    acts, about = governance.dag.acts, governance.projection.relations.about
+    then, now = Losses(governance, before), Losses(governance, after)
+    voids = {
+        number
+        for number in before.voids.keys() | after.voids.keys()
+        if before.voids.get(number) != after.voids.get(number)
+    }
+    people = {target for act in new for target in act.targets}
+    people |= {target for number in voids for target in acts[number].targets}
+    if before.people is not before.folded or after.people is not after.folded:
+        people |= after.people.keys()
+    touched = voids.union(*(bits(about[person]) for person in people))
+    earlier = [acts[number] for number in touched if before.cut >> number & 1]
+    return [act for act in earlier if then.of(act) != now.of(act)]
+
+
+def _changes(before: State | None, after: State, people: People) -> tuple[RoleChange, ...]:
+    """Return who has another role than before."""
+    if before is not None and before.people is after.people:
+        return ()
+    everybody = after.people.keys() | (before.people.keys() if before is not None else ())
+    roles = [
+        (key, Role.NONE if before is None else before.role(key), after.role(key))
+        for key in sorted(everybody)
+    ]
+    return tuple(
+        [
+            RoleChange(*people.person(key), was, becomes)
+            for key, was, becomes in roles
+            if was is not becomes
+        ]
+    )
