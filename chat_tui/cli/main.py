@@ -156,12 +156,12 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
     def show(reply: "Json") -> None:
         if as_json:
             click.echo(_as_line(reply))
-        elif reply["event"] == "message":
-            from chat_tui.text.plain_lines import tailed
+        elif reply["event"] in {"message", "act"}:
+            from chat_tui.text.plain_lines import tailed, tailed_act
 
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
             try:
-                click.echo(tailed(reply, width))
+                click.echo((tailed if reply["event"] == "message" else tailed_act)(reply, width))
             except (LookupError, TypeError, ValueError):
                 raise _strange() from None
 

@@ -19,7 +19,7 @@ from chat_tui.wording.json_events import Json, dumps, message, namer, snapshot, 
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view.view import DeliveryShown, Event
+from sync.view.view import DeliveryShown, Event, OpShown
 
 WAIT_MAX_S: Final = 86_400.0
 """Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
@@ -159,6 +159,9 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
         for line in lines:
             names.hear(line.author, line.nick)
         for line in lines:
+            if line.act is not None and (act := to_json(OpShown(line), name)) is not None:
+                yield act
+                continue
             yield {**message(line, name), "called": names.called(line.author, line.nick)}
         while (event := await events.get()) is not None:
             if event["event"] != "message":

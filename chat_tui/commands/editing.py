@@ -80,7 +80,7 @@ async def _named(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId |
 
 async def _newest(chat: Chat, channel: ChannelId) -> MessageId:
     page = await chat.history.page(channel, before=None, limit=PAGE)
-    left = [line for line in page if not line.deleted]
+    left = [line for line in page if not line.deleted and line.act is None]
     if not left:
         raise LocalError("There is no message to react to; name one by its id.")
     return left[-1].message_id
@@ -105,7 +105,7 @@ async def _own_newest(chat: Chat, channel: ChannelId) -> MessageId:
 
 
 def _is_ours(line: Line) -> bool:
-    return line.own and not line.deleted
+    return line.own and not line.deleted and line.act is None
 
 
 ROWS: Final = (

@@ -16,6 +16,9 @@ from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import ChannelId, MessageId
 from sync.view.view import CausalNode, ChannelInfo, History, Place, Snapshot
 
+NEWEST: Final = 50
+"""Lines among which the newest message is looked for: acts have no place in the graph."""
+
 DEPTH: Final = 3
 DEPTH_MAX: Final = 12
 """Steps around the middle; beyond a dozen everything in a chat leads to everything."""
@@ -39,7 +42,8 @@ class Graph:
 async def read(history: History, channel: ChannelId, centre: MessageId | None, depth: int) -> Graph:
     """Return the graph around `centre`; without one, around the newest message."""
     if centre is None:
-        newest = await history.page(channel, before=None, limit=1)
+        page = await history.page(channel, before=None, limit=NEWEST)
+        newest = [line for line in page if line.act is None]
         if not newest:
             return Graph()
         centre = newest[-1].message_id

@@ -178,8 +178,10 @@ async def read(history: History, line: Line) -> FromDisk:
     channel, message_id = line.channel, line.message_id
     stored = await history.stored(channel, message_id)
     nodes = await history.causal(channel, message_id, depth=1, limit=KIN_MAX)
-    before = await history.page(channel, before=line.position, limit=NEAR)
-    after = await history.page_after(channel, after=line.position, limit=NEAR)
+    near = await history.page(channel, before=line.position, limit=NEAR)
+    before = [one for one in near if one.act is None]
+    near = await history.page_after(channel, after=line.position, limit=NEAR)
+    after = [one for one in near if one.act is None]
     message, entry = opened(stored)
     own = next((one for one in nodes if one.message_id == message_id), None)
     named = frozenset() if own is None else frozenset(own.parents)

@@ -12,15 +12,17 @@ from typing import Final, TypeAlias
 
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.new_file import NewFile
+from chat_tui.model.row import shown_text
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.namesakes import Names
 from chat_tui.text.plain_lines import laid, plain_name
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import day_of, time_of_day
-from chat_tui.wording.json_events import message
+from chat_tui.wording.acts import SIGN, sentence
+from chat_tui.wording.json_events import message, to_json
 from sync.errors import LocalError
-from sync.machine import ChannelId
-from sync.view.view import History, Line
+from sync.machine import ChannelId, PeerId
+from sync.view.view import History, Line, OpShown
 
 PAGE: Final = 500
 """Messages read at a time: at most 8 MB of text, usually some 50 kB."""
@@ -96,19 +98,30 @@ def _shape(kind: str, title: str, names: Names) -> Shape:
     def who(line: Line) -> str:
         return plain_name(line.nick, names.called(line.author, line.nick))
 
+    def apart(peer: PeerId, nick: str) -> str:
+        return plain_name(nick, names.called(peer, nick))
+
     def as_text(line: Line, day: str) -> str:
         head = f"\n{day}\n" if day else ""
+        if line.act is not None:
+            said = f"{time_of_day(line.created_ns)} {SIGN} {sentence(line, apart)}"
+            return f"{head}{laid(said, HANGING)}\n"
         text = as_shown(who(line), _said(line))
         hanging = laid(f"{time_of_day(line.created_ns)} {who(line)}: {text}", HANGING)
         return f"{head}{hanging}{_reactions(line)}\n"
 
     def as_markdown(line: Line, day: str) -> str:
         head = f"\n## {_escaped(day)}\n\n" if day else ""
+        if line.act is not None:
+            when = time_of_day(line.created_ns)
+            return f"{head}- *{when} {_escaped(sentence(line, apart))}*\n"
         author = f"**{_escaped(who(line))}** {time_of_day(line.created_ns)}"
         body = _escaped(as_shown(who(line), _said(line))).replace("\n", "  \n  ")
         return f"{head}- {author}  \n  {body}{_escaped(_reactions(line))}\n"
 
     def as_json(line: Line, _day: str) -> str:
+        if line.act is not None:
+            return json.dumps(_act(line, title), ensure_ascii=False) + "\n"
         made = message(line, lambda _: title)
         del made["event"]
         made |= {"nick": clean_nick(line.nick), "text": _text(line)}
@@ -119,12 +132,24 @@ def _shape(kind: str, title: str, names: Names) -> Shape:
     return {"txt": as_text, "md": as_markdown, "jsonl": as_json}[kind]
 
 
+def _act(line: Line, title: str) -> dict[str, object]:
+    """Return an act of governance for a program; its words are safe to show."""
+    made = to_json(OpShown(line), lambda _: title)
+    assert made is not None
+    del made["event"], made["again"]
+    people = [{**one, "nick": clean_nick(one["nick"])} for one in made["people"]]
+    reason, name = clean_text(made["reason"]), clean_text(made["name"])
+    return {**made, "nick": clean_nick(line.nick), "people": people, "reason": reason, "name": name}
+
+
 def _text(line: Line) -> str:
     return clean_text(line.text).rstrip()
 
 
 def _said(line: Line) -> str:
     """Return the text of a message for people."""
+    if line.hidden_by is not None:
+        return f"({shown_text(line)})"
     if line.deleted:
         return DELETED
     return _text(line) + (EDITED if line.edited else "")

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from chat_tui.model.row import shown_text
 from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import plain_name
 from chat_tui.text.times import day_of, time_of_day
-from sync.machine import MessageId
+from chat_tui.wording.acts import SIGN, sentence
+from sync.machine import MessageId, PeerId
 from sync.view.view import Line, Position
 
 
@@ -74,9 +76,16 @@ Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
 
 def line_text(line: Line, shared: frozenset[str]) -> str:
     """Return a message in one line, with its time; names in `shared` are those of several keys."""
+    if line.act is not None:
+        said = sentence(line, partial(_told_apart, shared))
+        return f"{time_of_day(line.created_ns)} {SIGN} {said}"
     text = " ".join(shown_text(line).split())
     name = plain_name(line.nick, called(line.author, line.nick, shared))
     return f"{time_of_day(line.created_ns)} {name}: {text}"
+
+
+def _told_apart(shared: frozenset[str], peer: PeerId, nick: str) -> str:
+    return plain_name(nick, called(peer, nick, shared))
 
 
 def as_text(lines: Sequence[Line], shared: frozenset[str]) -> str:

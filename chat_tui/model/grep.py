@@ -15,6 +15,7 @@ from typing import Final
 
 from chat_tui.model import grep_worker
 from chat_tui.text.safe_text import clean_text
+from chat_tui.wording.acts import sentence
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view.view import History, Line, Position
@@ -97,10 +98,15 @@ async def _read_on(worker: Process, history: History, channel: ChannelId, found:
 
 
 async def _matching(worker: Process, page: Sequence[Line]) -> list[Line]:
-    answer = await _asked(worker, [clean_text(line.text) for line in page])
+    answer = await _asked(worker, [_words(line) for line in page])
     if not isinstance(answer, list):
         raise LocalError("The pattern needs too much memory; use a simpler one.")
     return [page[number] for number in answer]
+
+
+def _words(line: Line) -> str:
+    """Return the text of a message, or what an act says."""
+    return clean_text(line.text) if line.act is None else sentence(line)
 
 
 async def _asked(worker: Process, question: object) -> object:

@@ -26,6 +26,9 @@ SAVE_EVERY: Final[Nanos] = 5 * SECOND
 UNREAD_MAX: Final = 1_000
 """Unread messages of a channel that are counted at a start: some 20 ms of disk."""
 
+NEWEST: Final = 50
+"""Lines among which the newest message is looked for: acts do not count for what was read."""
+
 PAGE: Final = 200
 
 
@@ -64,8 +67,9 @@ class Seen:
             with suppress(LocalError):  # the disk says so itself where it is read
                 mark = self._saved.get(channel)
                 if mark is None:
-                    newest = await self._history.page(channel, before=None, limit=1)
-                    mark, after = newest[-1].position if newest else BEGINNING, []
+                    newest = await self._history.page(channel, before=None, limit=NEWEST)
+                    messages = [one for one in newest if one.act is None] or newest
+                    mark, after = messages[-1].position if messages else BEGINNING, []
                 else:
                     after = await self._unread(channel, mark)
                 new = self._feed.resume(channel, mark, after)

@@ -67,6 +67,12 @@ def tailed(message: Mapping[str, Any], width: int | None) -> str:
     return said(time_of_day(int(message["created_ns"])), name, text, width)
 
 
+def tailed_act(act: Mapping[str, Any], width: int | None) -> str:
+    """Return an act of governance as `tail` has it from an open chat."""
+    words = " ".join(clean_text(str(act["text"])).split())
+    return laid(f"* {time_of_day(int(act['created_ns']))} {words}.", INDENT, width)
+
+
 def status_lines(status: Mapping[str, Any]) -> list[str]:
     """Return what `status` has of a chat, open or not, as lines."""
     running = f"{clean_nick(str(status['nick']))}: {status['network']}"

@@ -9,6 +9,7 @@ from typing import Final
 from textual.widget import Widget
 
 from chat_tui.keys.table import with_keys
+from chat_tui.model.row import shown_text
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_text
 from chat_tui.text.times import count
@@ -40,6 +41,11 @@ async def open_in_browser(link: str) -> bool:
     return await process.wait() == 0
 
 
+def _words(line: Line) -> str:
+    """Return the text of a message, or what an act says."""
+    return clean_text(line.text) if line.act is None else shown_text(line)
+
+
 class MessageActs:
     """Does things with a message.
 
@@ -68,7 +74,7 @@ class MessageActs:
         """Do with a message: `copy`, `copy_id`, `quote`, `open_link`, `wire` or `graph`."""
         match what:
             case "copy":
-                self.copy(clean_text(line.text), "the message")
+                self.copy(_words(line), "the message")
             case "copy_id":
                 self.copy(line.message_id, "the id")
             case "quote":
@@ -100,7 +106,7 @@ class MessageActs:
         self._tell(Notice(text))
 
     def _quote(self, line: Line) -> None:
-        lines = clean_text(line.text).rstrip().split("\n")
+        lines = _words(line).rstrip().split("\n")
         if len(lines) > QUOTED_LINES_MAX:
             lines = [*lines[: QUOTED_LINES_MAX - 1], "..."]
         quoted = "".join(f"> {one}\n" for one in lines)

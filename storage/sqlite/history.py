@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.database import Database
-from storage.sqlite.governance import pending_shown
 from storage.sqlite.looks import REPLACES, looks_of, readable
 from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
-from storage.sqlite.stored_governance import StoredGovernance, StoredGovernances, matches
-from sync.calimero.governance.dag import Act
 from sync.entries.entry import HASH_SIZE, Text
-from sync.group.records import StoredMessage
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view.governance_projection import nameless
+from sync.view.governance_infos import NickOf, nameless
 from sync.view.line_looks import changed
 from sync.view.view import CausalNode, Line, Position
 
 if TYPE_CHECKING:
+    from storage.sqlite.stored_governance import StoredGovernance, StoredGovernances
+    from sync.calimero.governance.dag import Act
+    from sync.group.records import StoredMessage
     from sync.view.message_infos import StoredInfo
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
@@ -65,6 +64,8 @@ PARKED: Final = f"""
 """  # noqa: S608  # numbers of ours
 """Messages that their author hid or wrote anew meanwhile are not among them."""
 
+GOVERNED: Final = "SELECT EXISTS (SELECT 1 FROM group_ops WHERE channel = ?)"
+PENDING: Final = "SELECT EXISTS (SELECT 1 FROM pending_entries WHERE channel = ?)"
 COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"
 
 # The sign before `channel` keeps SQLite from reading all of the channel: few ids begin alike.
@@ -118,19 +119,18 @@ class Query(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-ActsOf: TypeAlias = Callable[[StoredGovernance], Sequence[Act]]
+ActsOf: TypeAlias = "Callable[[StoredGovernance], Sequence[Act]]"
 """Returns the acts that may stand among the lines of a query."""
 
 
 class SqliteHistory:
     """The `sync.view.view.History` of the profile that `database` belongs to and `me` owns."""
 
-    def __init__(
-        self, database: Database, me: PeerId, called: Callable[[PeerId], str] = nameless
-    ) -> None:
+    def __init__(self, database: Database, me: PeerId, called: NickOf = nameless) -> None:
         self._database = database
         self._me = me
-        self._governances = StoredGovernances(me, called)
+        self._called = called
+        self._governances: StoredGovernances | None = None
 
     async def page(self, channel: ChannelId, *, before: Position | None, limit: int) -> list[Line]:
         """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
@@ -155,9 +155,17 @@ class SqliteHistory:
 
     async def pending(self, channel: ChannelId, *, limit: int) -> list[Line]:
         """Return up to `limit` lines that wait for ops of governance, by their place."""
-        read = partial(pending_shown, channel, limit=limit)
-        waiting = [_pending(self._me, one) for one in await self._database.read(read)]
-        return sorted(waiting, key=POSITION)
+
+        def read(db: sqlite3.Connection) -> list[Line]:
+            if not db.execute(PENDING, (_id(channel),)).fetchone()[0]:
+                return []
+            from storage.sqlite.governance import (  # noqa: PLC0415  # nearly always nothing waits
+                pending_shown,
+            )
+
+            return [_pending(self._me, one) for one in pending_shown(channel, db, limit=limit)]
+
+        return sorted(await self._database.read(read), key=POSITION)
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
@@ -225,23 +233,31 @@ class SqliteHistory:
 
         def read(db: sqlite3.Connection) -> tuple[list[Line], list[Place]]:
             lines, damaged = _read_lines(self._me, query.statement, query.parameters, db)
-            if acts is not None and (stored := self._governances.of(query.channel, db)) is not None:
-                lines += self._acts(query, acts(stored), stored, db)
+            if acts is not None and db.execute(GOVERNED, (_id(query.channel),)).fetchone()[0]:
+                lines += self._acts(query, acts, db)
             return sorted(lines, key=POSITION), damaged
 
         lines, damaged = await self._database.read(read)
         self._database.damage.note_damaged(damaged)
         return lines
 
-    def _acts(
-        self, query: "Query", acts: Sequence[Act], stored: StoredGovernance, db: sqlite3.Connection
-    ) -> list[Line]:
-        """Return acts as lines; of a search, those that match its words."""
-        lines = self._governances.lines(stored, acts, db)
+    def _acts(self, query: "Query", acts: "ActsOf", db: sqlite3.Connection) -> list[Line]:
+        """Return acts of a governed channel as lines; of a search, those that match its words."""
+        from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
+            StoredGovernances,
+            matches,
+        )
+
+        if self._governances is None:
+            self._governances = StoredGovernances(self._me, self._called)
+        stored = self._governances.of(query.channel, db)
+        if stored is None:
+            return []
+        lines = self._governances.lines(stored, acts(stored), db)
         return [line for line in lines if matches(line, query.words)] if query.words else lines
 
 
-def _pending(me: PeerId, waiting: StoredMessage) -> Line:
+def _pending(me: PeerId, waiting: "StoredMessage") -> Line:
     header, body = waiting.entry.header, waiting.entry.body
     text = readable(header.kind, body) or UNKNOWN
     return Line(

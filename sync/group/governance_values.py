@@ -1,62 +1,6 @@
-"""Values of governance that are passed on, to whoever shows or stores a channel."""
+"""Words of governance that are passed on, to whoever shows a channel: light to import."""
 
-from sync.calimero.governance.dag import Act, bits
-from sync.calimero.governance.epochs import rotation_wanted
-from sync.calimero.governance.governance import Governance, TakenOp
-from sync.calimero.governance.late import Lateness, lateness, removals_since
-from sync.calimero.governance.ops import (
-    OPEN_POLICY,
-    Access,
-    Add,
-    Genesis,
-    Invite,
-    Join,
-    Key,
-    Leave,
-    OpId,
-    Policy,
-    Remove,
-    Revoke,
-    Role,
-    Rotate,
-    SetPolicy,
-    SetRole,
-)
-from sync.calimero.governance.pending import Dropped
-from sync.calimero.governance.projection import Loss, Reason, State
-from sync.calimero.governance.standing import Standing
-from sync.calimero.governance.verdicts import Doing, may
+from sync.calimero.governance.outcomes import Dropped, Lateness, Reason
+from sync.calimero.governance.roles import OPEN_POLICY, Access, Policy, Role
 
-__all__ = [
-    "OPEN_POLICY",
-    "Access",
-    "Act",
-    "Add",
-    "Doing",
-    "Dropped",
-    "Genesis",
-    "Governance",
-    "Invite",
-    "Join",
-    "Key",
-    "Lateness",
-    "Leave",
-    "Loss",
-    "OpId",
-    "Policy",
-    "Reason",
-    "Remove",
-    "Revoke",
-    "Role",
-    "Rotate",
-    "SetPolicy",
-    "SetRole",
-    "Standing",
-    "State",
-    "TakenOp",
-    "bits",
-    "lateness",
-    "may",
-    "removals_since",
-    "rotation_wanted",
-]
+__all__ = ["OPEN_POLICY", "Access", "Dropped", "Lateness", "Policy", "Reason", "Role"]

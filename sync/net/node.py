@@ -62,7 +62,7 @@ from sync.sds.message import HistoryEntry
 from sync.sessions.protocol import Protocols
 from sync.view.acts import told_of
 from sync.view.frame_tap import Tap
-from sync.view.governance_projection import nameless
+from sync.view.governance_infos import nameless
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.projection import (

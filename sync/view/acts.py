@@ -1,25 +1,20 @@
 """Acts of governance as lines of a transcript, and what becomes of them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from sync.group.governance_values import (
+from sync.group.governance_parts import (
     Act,
     Add,
     Genesis,
     Governance,
     Invite,
     Join,
-    Key,
     Leave,
-    Loss,
     OpId,
     Policy,
-    Reason,
     Remove,
     Revoke,
     Role,
-    Rotate,
     SetPolicy,
     SetRole,
     State,
@@ -32,58 +27,14 @@ from sync.view.governance_infos import (
     BecauseInfo,
     LossInfo,
     MembershipShown,
+    NickOf,
     OpShown,
     Person,
     RoleChange,
 )
-from sync.view.governance_projection import NickOf, People
+from sync.view.governance_projection import KINDS, People
+from sync.view.losses import Losses
 from sync.view.view import Line
-
-KINDS: Final[dict[type, ActKind]] = {
-    Genesis: ActKind.FOUNDED,
-    Invite: ActKind.INVITED,
-    Revoke: ActKind.REVOKED,
-    Join: ActKind.JOINED,
-    Add: ActKind.ADDED,
-    Remove: ActKind.REMOVED,
-    Leave: ActKind.LEFT,
-    SetRole: ActKind.ROLE,
-    SetPolicy: ActKind.POLICY,
-    Rotate: ActKind.ROTATED,
-}
-
-
-class Losses:
-    """Ops of a state that came to nothing, each looked up when it is asked for.
-
-    The same as `Governance.losses`, which looks at all of them.
-    """
-
-    def __init__(self, governance: Governance, state: State) -> None:
-        self._governance, self._state = governance, state
-        self._overruled: dict[Key, dict[int, int]] = {}
-
-    def of(self, act: Act) -> Loss | None:
-        """Return why an op came to nothing; None if it counts, or is not in the state."""
-        state = self._state
-        for target in act.targets:
-            standing = state.people.get(target)
-            if standing is None or standing.act != act.number:
-                continue
-            if standing is not state.folded[target]:
-                return Loss(Reason.CROWDED, None)
-        for target in act.targets:
-            if (winner := self._lost(target).get(act.number)) is not None:
-                return Loss(Reason.OVERRULED, winner)
-        return state.voids.get(act.number)
-
-    def _lost(self, key: Key) -> dict[int, int]:
-        lost = self._overruled.get(key)
-        if lost is None:
-            projection = self._governance.projection
-            about = projection.relations.about.get(key, 0) & self._state.counting
-            lost = self._overruled[key] = projection.folds.lost(about)
-        return lost
 
 
 class ActLines:

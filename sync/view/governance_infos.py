@@ -3,9 +3,10 @@
 Nicks and reasons are other people's bytes: sanitise to render. A nick is empty if it is unknown.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sync.group.governance_values import (
     OPEN_POLICY,
@@ -30,6 +31,15 @@ __all__ = [  # what is only passed on
     "Reason",
     "Role",
 ]
+
+
+NickOf: TypeAlias = Callable[[PeerId], str]
+"""Returns what somebody is called, in their own bytes; empty if that is unknown."""
+
+
+def nameless(_peer: PeerId) -> str:
+    """Return that nothing is known of what somebody is called."""
+    return ""
 
 
 class Person(NamedTuple):

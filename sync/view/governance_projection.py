@@ -1,11 +1,11 @@
 """From a channel's governance to what the UI may know of it (`sync.view.governance_infos`)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
-from typing import Final, TypeAlias
+from typing import Final
 
-from sync.group.governance_values import (
+from sync.group.governance_parts import (
     Act,
     Add,
     Doing,
@@ -39,14 +39,12 @@ from sync.view.governance_infos import (
     EpochInfo,
     GovernanceInfo,
     MemberInfo,
+    NickOf,
     OpInfo,
     Person,
-    Reason,
     Right,
 )
-
-NickOf: TypeAlias = Callable[[PeerId], str]
-"""Returns what somebody is called, in their own bytes; empty if that is unknown."""
+from sync.view.losses import Losses
 
 OPS_SHOWN: Final = 20
 """Ops of a snapshot: those that came last, a screen of them; the transcript has all."""
@@ -74,11 +72,6 @@ DOING: Final = {
     Right.TOPIC: Doing.TOPIC,
     Right.PIN: Doing.PIN,
 }
-
-
-def nameless(_peer: PeerId) -> str:
-    """Return that nothing is known of what somebody is called."""
-    return ""
 
 
 def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> GovernanceInfo:
@@ -272,12 +265,13 @@ class People:
 def latest_ops(governance: Governance, people: People) -> tuple[OpInfo, ...]:
     """Return the ops that were taken in last, the last first."""
     state, acts = governance.now, governance.dag.acts
-    latest = acts[: -OPS_SHOWN - 1 : -1]
-    return tuple([_op_info(act, governance, people, state) for act in latest])
+    losses, latest = Losses(governance, state), acts[: -OPS_SHOWN - 1 : -1]
+    return tuple([_op_info(act, governance, people, state, losses.of(act)) for act in latest])
 
 
-def _op_info(act: Act, governance: Governance, people: People, state: State) -> OpInfo:
-    loss = _loss(act, governance, state)
+def _op_info(
+    act: Act, governance: Governance, people: People, state: State, loss: Loss | None
+) -> OpInfo:
     because = None if loss is None or loss.because is None else governance.dag.acts[loss.because]
     return OpInfo(
         op_id=act.id.hex(),
@@ -292,20 +286,3 @@ def _op_info(act: Act, governance: Governance, people: People, state: State) -> 
         reason=None if loss is None else loss.reason,
         because="" if because is None else because.id.hex(),
     )
-
-
-def _loss(act: Act, governance: Governance, state: State) -> Loss | None:
-    """Return why one op came to nothing; `Governance.losses` asks that of all."""
-    projection, acts = governance.projection, governance.dag.acts
-    winners = []
-    for target in act.targets:
-        standing = state.people.get(target)
-        crowded = standing is not None and standing is not state.folded[target]
-        if crowded and standing is not None and standing.act == act.number:
-            return Loss(Reason.CROWDED, None)
-        about = projection.relations.about.get(target, 0) & state.counting
-        if (winner := projection.folds.lost(about).get(act.number)) is not None:
-            winners.append(winner)
-    if winners:
-        return Loss(Reason.OVERRULED, min(winners, key=lambda one: acts[one].place))
-    return state.voids.get(act.number)

@@ -20,7 +20,8 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.session import Session
 from sync.structures.set_digest import ROW_BYTES
-from sync.view.governance_projection import NickOf, governance_info, nameless
+from sync.view.governance_infos import NickOf, nameless
+from sync.view.governance_projection import governance_info
 from sync.view.line_looks import changed
 from sync.view.view import (
     AheadShown,

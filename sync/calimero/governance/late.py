@@ -1,21 +1,14 @@
 """Entries of somebody removed, with a cut from before: delivered in every order, and marked."""
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 
 from sync.calimero.governance.dag import Act, bits
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key, Remove
+from sync.calimero.governance.outcomes import Lateness
 from sync.calimero.governance.projection import Heads, State
 
-
-class Lateness(Enum):
-    """Place of an entry beside the removals of its author that its cut does not know."""
-
-    IN_TIME = "nobody has removed its author since"
-    SEALED = "the remover had it"
-    BEYOND = "sent without knowing of the removal"
-    FOLDED = "answers what knew of the removal, and claims not to"
+__all__ = ["Lateness"]  # what is only passed on
 
 
 def removals_since(governance: Governance, state: State, author: Key, heads: Heads) -> list[Act]:

@@ -1,10 +1,13 @@
-"""Values of governance: roles, a policy, the ten operations and what signs them."""
+"""Values of governance: the ten operations and what signs them."""
 
 from dataclasses import dataclass
-from enum import Enum, IntEnum
-from typing import Final, NamedTuple, NewType, TypeAlias
+from enum import Enum
+from typing import NamedTuple, NewType, TypeAlias
 
+from sync.calimero.governance.roles import OPEN_POLICY, Access, Policy, Role
 from sync.machine import Nanos
+
+__all__ = ["OPEN_POLICY", "Access", "Policy", "Role"]  # what is only passed on
 
 OpId = NewType("OpId", bytes)
 """SHA-256 of domain and signable, 32 bytes."""
@@ -17,40 +20,6 @@ GroupId = NewType("GroupId", bytes)
 
 NO_GROUP = GroupId(bytes(16))
 """The group of a genesis: its id is made of it."""
-
-
-class Role(IntEnum):
-    """Rights of somebody, rising; `NONE` and `OWNER` are on no wire."""
-
-    NONE = 0
-    READER = 1
-    MEMBER = 2
-    ADMIN = 3
-    OWNER = 4
-
-
-class Access(IntEnum):
-    """Those who may do something."""
-
-    MEMBERS = 0
-    ADMINS = 1
-
-    @property
-    def least(self) -> Role:
-        """The role from which on it is allowed."""
-        return Role.MEMBER if self is Access.MEMBERS else Role.ADMIN
-
-
-class Policy(NamedTuple):
-    """Those who may write, invite, set the topic and pin."""
-
-    write: Access = Access.MEMBERS
-    invite: Access = Access.MEMBERS
-    topic: Access = Access.MEMBERS
-    pins: Access = Access.MEMBERS
-
-
-OPEN_POLICY: Final = Policy()
 
 
 class Owner(NamedTuple):

@@ -3,15 +3,17 @@
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key, OpId, Role, Verdict
+from sync.calimero.governance.outcomes import Dropped
 from sync.calimero.governance.projection import Heads
 from sync.calimero.governance.verdicts import Doing, refresh_projection_for_cut, verdict_at_cut
 from sync.machine import MessageId
+
+__all__ = ["Dropped"]  # what is only passed on
 
 
 class PendingEntry(NamedTuple):
@@ -21,15 +23,6 @@ class PendingEntry(NamedTuple):
     author: Key
     heads: Heads
     doing: Doing
-
-
-class Dropped(Enum):
-    """Label of an entry that was dropped."""
-
-    REMOVED = "removed"
-    NEVER_MEMBER = "never_member"
-    NOT_MEMBER = "not_member"
-    """In, without the right to do that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,16 @@ Both ways give the same state, whatever the order in which ops came in.
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import ADMINS, OTHERS, Act, Dag, bits
 from sync.calimero.governance.ops import Access, Invite, Join, Key, OpId, Policy, Role
+from sync.calimero.governance.outcomes import Reason
 from sync.calimero.governance.relations import POLICY_FIELDS, Relations
 from sync.calimero.governance.standing import Folds, Standing
+
+__all__ = ["Reason"]  # what is only passed on
 
 INVITING: Final = Policy._fields.index("invite")
 """Place of the field of the policy that says who may invite."""
@@ -22,18 +24,6 @@ INVITING: Final = Policy._fields.index("invite")
 
 Heads: TypeAlias = tuple[OpId, ...]
 """Ops that name a cut: these and all their ancestors."""
-
-
-class Reason(Enum):
-    """Reason why an op that had the right came to nothing."""
-
-    SIGNER_TAKEN_OUT = "its signer was removed or lowered at once"
-    RIGHT_LOST = "its signer's right rests on an op that came to nothing"
-    INVITE_VOID = "its invitation came to nothing"
-    CODE_ENDED = "its code was ended at once"
-    OVERRULED = "another op about the same person, at once, weighs more"
-    CROWDED = "as many are in as can be"
-    ASKS = "a removed person asks to be let in again"
 
 
 class Loss(NamedTuple):

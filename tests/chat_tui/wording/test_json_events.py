@@ -15,13 +15,20 @@ from sync.sds.message import Delivery
 from sync.sessions.values import RELAY
 from sync.view.governance_infos import (
     Access,
+    ActInfo,
+    ActKind,
+    BecauseInfo,
+    Dropped,
     Entered,
     GovernanceInfo,
+    LossInfo,
     MemberInfo,
     Person,
     Policy,
+    Reason,
     Right,
     Role,
+    RoleChange,
 )
 from sync.view.view import (
     AheadShown,
@@ -32,9 +39,13 @@ from sync.view.view import (
     Event,
     Line,
     LiveShown,
+    MembershipShown,
     MessageShown,
+    OpShown,
     PeerShown,
     PeerState,
+    PendingEndedShown,
+    PendingShown,
     PreviewShown,
     ReplacedShown,
     SyncShown,
@@ -280,3 +291,99 @@ def test_a_status_tells_who_is_in_a_governed_channel_in_words() -> None:
             "forked": False,
         }
     ]
+
+
+def test_scripts_hear_of_acts_and_of_who_has_another_role() -> None:
+    alice, carol = Person(peer("alice"), "alice"), Person(peer("carol"), "carol")
+    why = LossInfo(
+        Reason.SIGNER_TAKEN_OUT, BecauseInfo("aa", ActKind.REMOVED, alice, (carol,), None)
+    )
+    done = ActInfo(ActKind.POLICY, (carol,), Role.MEMBER, policy=(("write", Access.ADMINS),))
+    act = replace(line(2, author="bob"), text="", act=replace(done, loss=why))
+    changes = (RoleChange(*carol, Role.MEMBER, Role.NONE),)
+
+    told = json_events.to_json(OpShown(act, again=True), lambda _: "#lobby")
+    membership = json_events.to_json(MembershipShown(LOBBY, changes), lambda _: "#lobby")
+
+    assert json.loads(json_events.dumps(told or {})) == {
+        "event": "act",
+        "channel": "#lobby",
+        "id": act.message_id,
+        "author": peer("bob"),
+        "nick": "bob",
+        "own": False,
+        "lamport": 2,
+        "created_ns": act.created_ns,
+        "again": True,
+        "text": "bob's change of who may do what came to nothing, for alice had removed carol",
+        "kind": "policy",
+        "people": [{"peer": carol.peer, "nick": "carol"}],
+        "role": "member",
+        "lowers": False,
+        "policy": {"write": "admins"},
+        "reason": "",
+        "name": "",
+        "epoch": None,
+        "loss": {
+            "reason": "its signer was removed or lowered at once",
+            "because": {
+                "op_id": "aa",
+                "kind": "removed",
+                "by": {"peer": alice.peer, "nick": "alice"},
+                "people": [{"peer": carol.peer, "nick": "carol"}],
+                "role": None,
+            },
+        },
+    }
+    assert membership == {
+        "event": "membership",
+        "channel": "#lobby",
+        "changes": [
+            {"participant": carol.peer, "nick": "carol", "before": "member", "after": "none"}
+        ],
+    }
+
+
+def test_scripts_hear_of_what_waits_for_acts_and_of_how_that_ends() -> None:
+    waits = replace(line(3, author="carol"), pending=True)
+
+    pending = json_events.to_json(PendingShown(waits), lambda _: "#lobby")
+    ended = [
+        json_events.to_json(PendingEndedShown(LOBBY, (waits.message_id,), label), lambda _: "#l")
+        for label in (Dropped.NEVER_MEMBER, None)
+    ]
+
+    assert pending is not None
+    assert (pending["event"], pending["text"]) == ("pending", "message 3")
+    assert ended == [
+        {"event": "dropped", "channel": "#l", "ids": [waits.message_id], "label": label}
+        for label in ("never_member", "forgotten")
+    ]
+
+
+async def test_line_mode_prints_acts_as_sentences_and_marks_what_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = Person(peer("eve"), "eve\n* alice left")
+    act = replace(line(2, author="bob"), text="", act=ActInfo(ActKind.REMOVED, (evil,)))
+    waits = replace(line(3, author="carol"), pending=True)
+    async with line_mode(tmp_path) as (alice, face):
+        channel = lobby(alice)
+        here = [replace(one, channel=channel) for one in (act, waits)]
+        face.now_in(channel)
+        for one in here:
+            face.line(one)
+        face.event(OpShown(here[0]))
+        face.event(PendingShown(here[1]))
+        face.event(MessageShown(replace(here[1], pending=False)))
+        JsonFace(alice).line(here[0])
+
+    printed = capsys.readouterr().out.splitlines()
+    assert [one.partition(" ")[2] if one[0] == "*" else one for one in printed][:4] == [
+        '12:00 bob removed "eve * alice left".',
+        "12:00 (waits: who let carol in is not known here yet) carol: message 3",
+        '12:00 bob removed "eve * alice left".',
+        "12:00 (waits: who let carol in is not known here yet) carol: message 3",
+    ]
+    assert json.loads(printed[4])["event"] == "act"
+    assert len(printed) == 5

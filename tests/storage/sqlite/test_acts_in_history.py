@@ -236,4 +236,6 @@ async def test_few_channels_are_kept_in_memory_and_the_others_are_read_again(
             assert told(await store.history.page(channel, before=None, limit=9)) == [
                 ActKind.FOUNDED
             ]
-            assert len(store.history._governances._kept) == 1
+            kept_now = store.history._governances
+            assert kept_now is not None
+            assert len(kept_now._kept) == 1

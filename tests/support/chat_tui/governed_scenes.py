@@ -2,7 +2,9 @@
 
 from typing import Final
 
+from chat_tui.app.app import ChatApp
 from chat_tui.client.simulated import SimulatedChat
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import (
     Access,
@@ -92,3 +94,14 @@ def a_day_of_governing(who: int = ALICE) -> GovernedScene:
     scene.heal()
     scene.act(ALICE, SetPolicy(Policy(write=Access.ADMINS, pins=Access.ADMINS)))
     return scene
+
+
+def screen_of(scene: GovernedScene, *, glyphs: Glyphs = UNICODE) -> ChatApp:
+    """The screen of who is at it, whose cursor does not blink."""
+
+    async def start() -> None:
+        """Nothing is to be started."""
+
+    app = ChatApp(scene.chat, start, glyphs=glyphs)
+    app.composer.cursor_blink = False
+    return app

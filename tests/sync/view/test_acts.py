@@ -6,7 +6,7 @@ import pytest
 
 from sync.calimero.governance.ops import Access, Key, Leave, Policy, Role, SetPolicy, SignedGroupOp
 from sync.machine import ChannelId, PeerId
-from sync.view.acts import ActLines, Losses, told_of
+from sync.view.acts import ActLines, told_of
 from sync.view.governance_infos import (
     ActInfo,
     ActKind,
@@ -16,6 +16,7 @@ from sync.view.governance_infos import (
     Reason,
     RoleChange,
 )
+from sync.view.losses import Losses
 from tests.support.sync.governed import History, RandomHistory, everybody, key
 
 ME = PeerId(key("alice").hex())

@@ -22,11 +22,12 @@ from sync.view.governance_infos import (
     CatchUpInfo,
     Entered,
     GovernanceInfo,
+    NickOf,
     Person,
     Reason,
     Right,
 )
-from sync.view.governance_projection import OPS_SHOWN, NickOf, governance_info
+from sync.view.governance_projection import OPS_SHOWN, governance_info
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import History, RandomHistory, everybody, key, person
 from tests.support.sync.groups import NOW, Member
