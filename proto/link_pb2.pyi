@@ -134,8 +134,16 @@ class GroupNotice(_message.Message):
     kind: int
     def __init__(self, channel_id: _Optional[bytes] = ..., kind: _Optional[int] = ...) -> None: ...
 
+class State(_message.Message):
+    __slots__ = ("channel_id", "contents")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    contents: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, channel_id: _Optional[bytes] = ..., contents: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
 class Frame(_message.Message):
-    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce", "group_op", "group_heartbeat", "group_secret", "group_notice")
+    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce", "group_op", "group_heartbeat", "group_secret", "group_notice", "state")
     OPEN_FIELD_NUMBER: _ClassVar[int]
     PROOF_FIELD_NUMBER: _ClassVar[int]
     PRESENCE_FIELD_NUMBER: _ClassVar[int]
@@ -148,6 +156,7 @@ class Frame(_message.Message):
     GROUP_HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     GROUP_SECRET_FIELD_NUMBER: _ClassVar[int]
     GROUP_NOTICE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
     open: Open
     proof: Proof
     presence: Presence
@@ -160,7 +169,8 @@ class Frame(_message.Message):
     group_heartbeat: GroupHeartbeat
     group_secret: GroupSecret
     group_notice: GroupNotice
-    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., group_op: _Optional[_Union[GroupOp, _Mapping]] = ..., group_heartbeat: _Optional[_Union[GroupHeartbeat, _Mapping]] = ..., group_secret: _Optional[_Union[GroupSecret, _Mapping]] = ..., group_notice: _Optional[_Union[GroupNotice, _Mapping]] = ...) -> None: ...
+    state: State
+    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., group_op: _Optional[_Union[GroupOp, _Mapping]] = ..., group_heartbeat: _Optional[_Union[GroupHeartbeat, _Mapping]] = ..., group_secret: _Optional[_Union[GroupSecret, _Mapping]] = ..., group_notice: _Optional[_Union[GroupNotice, _Mapping]] = ..., state: _Optional[_Union[State, _Mapping]] = ...) -> None: ...
 
 class Invite(_message.Message):
     __slots__ = ("version", "name", "channel_id", "secret", "profile", "genesis", "ticket_seed")

@@ -59,6 +59,7 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.state import StateRecord, keep_state, state_of
 from storage.sqlite.statuses import STATUS
 from sync.calimero.governance.ops import OpId
 from sync.errors import StorageError
@@ -70,6 +71,7 @@ from sync.group.values import (
     ChannelState,
     ClockKept,
     Discard,
+    DropState,
     EndPending,
     Outline,
     OwnState,
@@ -85,6 +87,7 @@ from sync.group.values import (
     StoreMessage,
     StoreOp,
     StorePending,
+    StoreState,
 )
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.histories import COMPARED_MAX
@@ -228,6 +231,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     compared: dict[tuple[bytes, bytes], Nanos] = {}
     discarded: list[Place] = []
     governance: list[GovernanceRecord] = []
+    state: list[StateRecord] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
@@ -249,6 +253,8 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
                 discarded.append(_key(channel, damaged))
             case StoreOp() | StorePending() | EndPending() | SetDropped():
                 governance.append(record)
+            case StoreState() | DropState():
+                state.append(record)
             case _:
                 assert_never(record)
     stored = _store(stores, db) if stores else []
@@ -259,6 +265,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     db.executemany(SET_COUNTER, [(from_u64(one),) for one in counters[-1:]])
     _keep_compared(db, compared)
     keep_governance(db, governance)
+    keep_state(db, state)
     altered = changes.settle(db, stored, list(statuses))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
@@ -467,6 +474,7 @@ def _restore(
         ops=ops_of(channel, db),
         pending=pending_of(ChannelId(channel.hex()), db),
         dropped=dropped_of(channel, db),
+        state=state_of(channel, db),
     )
 
 

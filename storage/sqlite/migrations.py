@@ -372,9 +372,20 @@ CREATE TABLE tickets (
 ALTER TABLE channels ADD COLUMN leaving_ns INTEGER;
 """
 
+STATE: Final = """
+-- Signed entries of the state of channels: of each register the one that stands.
+CREATE TABLE state_entries (
+    channel  BLOB NOT NULL,
+    register BLOB NOT NULL,                             -- SHA-256 of author, kind and name
+    leaf     BLOB NOT NULL,                             -- SHA-256 of what is signed
+    content  BLOB NOT NULL,
+    PRIMARY KEY (channel, register)
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
-    GOVERNANCE, CHANNEL_KEYS,
+    GOVERNANCE, CHANNEL_KEYS, STATE,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

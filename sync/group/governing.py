@@ -420,12 +420,16 @@ class Governing:
             return Verdict.UNKNOWN
         return verdict
 
+    def verdict(self, author: Key, heads: tuple[OpId, ...], doing: Doing) -> Verdict:
+        """Return whether somebody might do something at a cut; decisive answers are checked."""
+        verdict = verdict_at_cut(self.governance, author, heads, doing)
+        if verdict is not Verdict.UNKNOWN:
+            self.answers.note(Answer(author, heads, verdict is Verdict.YES, doing))
+        return verdict
+
     def _verdict(self, header: Header) -> Verdict | Dropped:
         waiting = _pending(MessageId(""), header)
-        verdict = verdict_at_cut(self.governance, waiting.author, waiting.heads, waiting.doing)
-        if verdict is not Verdict.UNKNOWN:
-            granted = verdict is Verdict.YES
-            self.answers.note(Answer(waiting.author, waiting.heads, granted, waiting.doing))
+        verdict = self.verdict(waiting.author, waiting.heads, waiting.doing)
         return dropped_as(self.governance, waiting) if verdict is Verdict.NO else verdict
 
     def _follows(self, header: Header) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sync.calimero.governance.governance import TakenOp
-from sync.calimero.governance.ops import OpId, Verdict
+from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
 from sync.calimero.governance.pending import Dropped
 from sync.entries import ephemeral
 from sync.entries.entry import Entry, Header
@@ -20,12 +20,14 @@ from sync.group import values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
-from sync.group.governing import Governing
+from sync.group.governing import NOT_FOUNDED, Governing
 from sync.group.history_loading import Loading
 from sync.group.ingest import content_of, message_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
+from sync.group.state_mapping import stated
+from sync.group.stating import StateNews, Stating
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
@@ -71,7 +73,9 @@ class Group:
         protocols: Protocols = PROTOCOLS,
         *,
         governed: bool = False,
+        anybody: bool = False,
     ) -> None:
+        """Make the machines of a channel; `anybody`: whoever makes a key can be in it."""
         self.channel = channel
         self._author = author
         self._gate = author.gate(channel, parameters.limits, governed=governed)
@@ -85,6 +89,13 @@ class Group:
         self.sds.expect(self.loading.on_its_way)
         self.sds.looks_up = True
         self.logs = ChannelLogs()
+        self.stating = Stating(
+            GroupId(bytes.fromhex(channel)),
+            Key(bytes.fromhex(author.me)),
+            author.sign,
+            None if self.governing is None else self.governing.verdict,
+            self.logs.has_author if anybody else None,
+        )
         self.holdings = Holdings(self.logs.heights)
         self.relays = Relays()
         self.sessions = sessions.Sessions(
@@ -162,6 +173,8 @@ class Group:
                 effects = self._on_catch_up(event)
             case values.AnswersChecked():
                 effects = self._on_checked(event)
+            case values.SetState() | values.StateArrived():
+                effects = self._on_state(event)
             case _:
                 effects = self._sessions(event)
         return self._followed(effects)
@@ -508,6 +521,28 @@ class Group:
         self._governing().answers.told(event.checked, event.skipped, event.divergences)
         return [values.Diverged(one) for one in event.divergences]
 
+    # --- State ---------------------------------------------------------------------------------
+
+    def _on_state(self, event: values.SetState | values.StateArrived) -> list[values.Effect]:
+        """Take in state entries of a peer, or set a register of ours."""
+        reference = self._now + self.aside.offset
+        if isinstance(event, values.StateArrived):
+            return self._stated(self.stating.on_live(event, reference, self._now), event.peer)
+        heads = () if self.governing is None else self.governing.cut()
+        if self.governing is not None and not heads:
+            raise LocalError(NOT_FOUNDED)
+        taken = self.stating.on_set(event, reference, heads)
+        ours = tuple([one.entry.content for one in taken])
+        effects = self._stated(StateNews(taken))
+        return [*effects, values.StateSet(event.token), values.TellState(ours)]
+
+    def _stated(self, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:
+        """Keep entries that stand now, and tell what is different by them."""
+        effects = stated(self.channel, news, peer)
+        if self.governing is not None and news.lacking:
+            effects += self._lack_ops(peer, self.governing.governance.dag.missing(news.lacking))
+        return effects
+
     def _governing(self) -> Governing:
         if self.governing is None:
             raise RemoteError("governance in a channel that nobody governs")
@@ -525,7 +560,8 @@ class Group:
         if not taken:
             return []
         kept = [values.StoreOp(self.channel, op.content, judged) for op, judged in taken]
-        return [*kept, values.Governed(tuple([op.id for op, _ in taken]))]
+        governed = values.Governed(tuple([op.id for op, _ in taken]))
+        return [*kept, governed, *self._stated(self.stating.on_governed())]
 
     def _drain(self, governing: Governing) -> list[values.Effect]:
         """Let in, drop or let wait on, by the ops that are here now."""
@@ -606,7 +642,11 @@ class Group:
         self.holdings.add(sync_id := _sync_id(stored))
         header = stored.entry.header
         self.logs.add(header.author, stored.entry.message_id, place_of(header))
-        return self._pass_on(header.author, header.log, header.seq, sync_id, via)
+        effects = self._pass_on(header.author, header.log, header.seq, sync_id, via)
+        if self.stating.strangers:
+            news = self.stating.on_author_known(Key(bytes.fromhex(header.author)))
+            effects += self._stated(news)
+        return effects
 
     def _pass_on(  # a place of a log
         self, author: PeerId, log: int, seq: int, sync_id: SyncId, via: PeerId | None
@@ -856,6 +896,7 @@ class Group:
                 self._sds(sds.SetAside(message_id))
         self.holdings.restore(state.sync_ids)
         self.logs.restore(state.logs)
+        self.stating.restore(state.state)
         self.loading.restore(state.loading, self._now)
         self._sds(sds.Postpone(state.loading))
         for outline in state.parked:

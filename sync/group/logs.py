@@ -207,6 +207,7 @@ class ChannelLogs:
 
     def __init__(self) -> None:
         self._logs: dict[tuple[bytes, int], _Log] = {}
+        self._authors: set[bytes] = set()
         self._heights: tuple[LogHeight, ...] | None = None
 
     def __len__(self) -> int:
@@ -218,6 +219,7 @@ class ChannelLogs:
         log = self._logs.get(key)
         if log is None:
             log = self._logs[key] = _Log()
+            self._authors.add(key[0])
         log.add(place, message_id)
         self._heights = None
 
@@ -225,6 +227,11 @@ class ChannelLogs:
         """Take up what the disk holds."""
         self._heights = None
         self._logs = {(one.key, one.log): _Log(one.runs, one.fault, one.top) for one in states}
+        self._authors = {key for key, _ in self._logs}
+
+    def has_author(self, key: bytes) -> bool:
+        """Return whether anything of an author is held."""
+        return key in self._authors
 
     def states(self) -> tuple[LogState, ...]:
         """Return everything, ascending: what `restore` takes."""

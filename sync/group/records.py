@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.pending import Dropped
+from sync.calimero.state.entry import RegisterKey
 from sync.entries.changes import Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
@@ -149,6 +150,23 @@ class SetDropped:
     label: Dropped
 
 
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """Record: an entry stands in its register, in the place of the one before."""
+
+    channel: ChannelId
+    content: bytes
+    """The entry as it was sent; its register follows from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropState:
+    """Record: a register of an author is no longer among those that stay."""
+
+    channel: ChannelId
+    key: RegisterKey
+
+
 DROPPED_MAX: Final = 10_000
 
 Record: TypeAlias = (
@@ -164,6 +182,8 @@ Record: TypeAlias = (
     | StorePending
     | EndPending
     | SetDropped
+    | StoreState
+    | DropState
 )
 
 
@@ -295,3 +315,5 @@ class ChannelState:
     """Entries that wait for ops, the one that came first first."""
     dropped: tuple[tuple[MessageId, Dropped], ...] = ()
     """Entries that were dropped, the one dropped last last; at most `DROPPED_MAX`."""
+    state: tuple[bytes, ...] = ()
+    """Entries of the channel's state that stand, but those whose bytes have rotted."""

@@ -13,22 +13,39 @@ Rules:
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
 from sync.calimero.governance.verdicts import Doing
 from sync.calimero.state.contents import KINDS, Content, StateKind, encode
-from sync.calimero.state.entry import Signable, StateEntry, check_signature, parse, sign
+from sync.calimero.state.entry import (
+    DOMAIN,
+    SIGNATURE_SIZE,
+    Signable,
+    StateEntry,
+    check_signature,
+    parse,
+    sign,
+)
 from sync.calimero.state.registers import REGISTERS_OF_AUTHOR_MAX, Kept, Registers
-from sync.errors import DecodeError, LocalError
+from sync.errors import DecodeError, LocalError, RemoteError
 from sync.group.future_entries import CLOCK_AHEAD_MAX
+from sync.group.state_values import SetState, StateArrived
 from sync.machine import MILLISECOND, Nanos
+from sync.structures.token_bucket import Buckets
 
 WAITING_MAX: Final = 1_024
 """Entries of a channel that wait, for a message of their author or for governance."""
 
 WAITING_OF_AN_AUTHOR_MAX: Final = 16
 """The same of one author: the newest; whoever makes up keys pushes out the oldest of all."""
+
+LIVE_PER_SECOND: Final = 2.0
+LIVE_BURST: Final = 256.0
+"""Entries that a peer may tell on its link: all of its registers after a start, then a mark now and
+then, and pins as fast as somebody can set them."""
+
+TOO_MANY: Final = "more state entries than a person sets"
 
 RENEWED_FROM: Final = REGISTERS_OF_AUTHOR_MAX - 32
 """Registers of ours that are newer than one that is live: beyond so many it is signed anew, long
@@ -56,8 +73,7 @@ Judge = Callable[[Key, tuple[OpId, ...], Doing], Verdict]
 """Returns the verdict on doing something at a cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """An entry that stands now, and those that it took the place of."""
 
     entry: StateEntry
@@ -77,6 +93,11 @@ class StateNews:
     taken: tuple[Taken, ...] = ()
     refused: tuple[str, ...] = ()
     lacking: tuple[OpId, ...] = ()
+
+
+def signed_part(content: bytes) -> bytes:
+    """Return the bytes that the author of an entry signed, of the entry as it is sent."""
+    return DOMAIN + content[:-SIGNATURE_SIZE]
 
 
 class Waiting:
@@ -144,6 +165,7 @@ class Stating:
         """Entries whose authors have written nothing yet that is stored here."""
         self.pending = Waiting()
         """Entries without a verdict."""
+        self._rate = Buckets(LIVE_PER_SECOND, LIVE_BURST)
         self._group = group
         self._me = me
         self._sign = signer
@@ -155,11 +177,24 @@ class Stating:
         """Number of entries that came and are in no tree."""
         return len(self.strangers) + len(self.pending)
 
-    def restore(self, entries: Iterable[StateEntry]) -> None:
-        """Take up what the disk holds."""
-        self.registers = Registers(entries)
+    def restore(self, contents: Iterable[bytes]) -> None:
+        """Take up what the disk holds; no signature is checked again, and nothing judged."""
+        self.registers = Registers([parse(content) for content in contents])
 
     # --- What others set -----------------------------------------------------------------------
+
+    def on_live(self, event: StateArrived, reference: Nanos, now: Nanos) -> StateNews:
+        """Take in what an author tells on its link: its own entries, at a rate that has a limit.
+
+        Raises:
+            RemoteError: of somebody else, or too many.
+        """
+        for content in event.contents:
+            if not self._rate.take_token(event.peer, now):
+                raise RemoteError(TOO_MANY)
+            if parse(content).author.hex() != event.peer:
+                raise RemoteError("a state entry on the link of somebody else")
+        return self.receive(event.contents, reference)
 
     def receive(self, contents: Sequence[bytes], reference: Nanos) -> StateNews:
         """Take in signed entries; one that is refused does not stop the others.
@@ -231,6 +266,20 @@ class Stating:
         return [] if kept is None else [Taken(entry, kept)]
 
     # --- What we set ---------------------------------------------------------------------------
+
+    def on_set(
+        self, event: SetState, reference: Nanos, heads: tuple[OpId, ...]
+    ) -> tuple[Taken, ...]:
+        """Set a register of ours, and sign anew what is live and would be pushed out.
+
+        Raises:
+            LocalError: as `set`.
+        """
+        if event.content is None:
+            taken = self.delete(event.kind, reference, heads, event.name)
+        else:
+            taken = self.set(event.content, reference, heads, event.name)
+        return (taken, *self.renewed(reference, heads))
 
     def set(
         self,

@@ -13,6 +13,7 @@ from sync.group.records import (
     Altered,
     ChannelState,
     Discard,
+    DropState,
     EndPending,
     Outline,
     OwnState,
@@ -28,6 +29,16 @@ from sync.group.records import (
     StoreMessage,
     StoreOp,
     StorePending,
+    StoreState,
+)
+from sync.group.state_values import (
+    Content,
+    SetState,
+    StateArrived,
+    StateChanged,
+    StateKind,
+    StateSet,
+    TellState,
 )
 from sync.group.status import UNSENT, Status
 from sync.machine import MessageId, Nanos, PeerId, Tick
@@ -73,9 +84,11 @@ __all__ = [  # what is only passed on
     "ClockKept",
     "CloseSession",
     "CloseTransfer",
+    "Content",
     "Continue",
     "Discard",
     "Divergence",
+    "DropState",
     "EndPending",
     "EntriesLoaded",
     "LiveBegan",
@@ -110,14 +123,21 @@ __all__ = [  # what is only passed on
     "SetDelivery",
     "SetDropped",
     "SetLog",
+    "SetState",
     "SetStatus",
     "Sought",
     "StartSession",
+    "StateArrived",
+    "StateChanged",
+    "StateKind",
+    "StateSet",
     "Status",
     "StoreMessage",
     "StoreOp",
     "StorePending",
+    "StoreState",
     "StoredMessage",
+    "TellState",
     "TransferEnded",
     "Transferred",
 ]
@@ -365,6 +385,8 @@ Input: TypeAlias = (
     | GovernanceLinked
     | Act
     | AnswersChecked
+    | SetState
+    | StateArrived
     | Tick
 )
 
@@ -701,4 +723,7 @@ Effect: TypeAlias = (
     | Pends
     | PendingEnded
     | Diverged
+    | StateSet
+    | TellState
+    | StateChanged
 )

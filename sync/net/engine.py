@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
 from sync.errors import LocalError, RemoteError, StorageError
@@ -43,7 +43,7 @@ FROM_PEERS: Final = (
 heartbeats bring them again."""
 
 
-OWN: Final = (values.Write, values.Act)
+OWN: Final = (values.Write, values.Act, values.SetState)
 """Inputs that somebody waits for."""
 
 
@@ -86,6 +86,7 @@ class Engine:
         self._is_stale = False
         self._writes: dict[int, asyncio.Future[MessageId]] = {}
         self._acts: dict[int, asyncio.Future[OpId]] = {}
+        self._sets: dict[int, asyncio.Future[None]] = {}
         self._tokens = 0
 
     # --- Feeding -------------------------------------------------------------------------------
@@ -157,6 +158,34 @@ class Engine:
         if future is not None and not future.done():
             future.set_result(op)
 
+    async def set_state(
+        self,
+        channel: ChannelId,
+        kind: values.StateKind,
+        content: values.Content | None,
+        name: bytes,
+    ) -> None:
+        """Set a register of ours, or take it back; returns once it is committed.
+
+        Raises:
+            LocalError: we may not, the disk refused it, or it is no channel of ours.
+        """
+        if channel not in self.runner.groups:
+            raise LocalError("You are not in that channel: /join it first.")
+        self._tokens += 1
+        token = self._tokens
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.runner.queue_input(channel, values.SetState(token, kind, content, name))
+        self._sets[token] = future
+        self._wake.set()
+        await future
+
+    def state_set(self, token: int) -> None:
+        """A register of ours is committed."""
+        future = self._sets.pop(token, None)
+        if future is not None and not future.done():
+            future.set_result(None)
+
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`: on its link, or of what it transfers."""
         while self.runner.inputs.is_crowded_by(peer, transfers=transfers) and not self._ill:
@@ -171,7 +200,7 @@ class Engine:
 
     async def settled(self) -> None:
         """Return when everything fed is committed and released."""
-        while self.runner.busy or self._writes or self._acts:
+        while self.runner.busy or self._writes or self._acts or self._sets:
             self._calm.clear()
             self._wake.set()
             await self._calm.wait()
@@ -276,10 +305,16 @@ class Engine:
             await asyncio.sleep(wait)
             wait = min(wait * 2, DISK_RETRY[1])
 
-    def _fail(self, event: values.Write | values.Act, error: Exception) -> None:
-        """Tell whoever waits for an own line or op that there is none."""
-        waiting = self._acts if isinstance(event, values.Act) else self._writes
-        future = waiting.pop(event.token, None)
+    def _fail(self, event: values.Write | values.Act | values.SetState, error: Exception) -> None:
+        """Tell whoever waits for an own line, op or register that there is none."""
+        future: asyncio.Future[Any] | None
+        match event:
+            case values.Write():
+                future = self._writes.pop(event.token, None)
+            case values.Act():
+                future = self._acts.pop(event.token, None)
+            case values.SetState():
+                future = self._sets.pop(event.token, None)
         if future is not None and not future.done():
             future.set_exception(error)
 

@@ -271,6 +271,26 @@ class Node:
         """
         return await self._engine.act(channel, op)
 
+    async def set_state(
+        self,
+        channel: ChannelId,
+        kind: values.StateKind,
+        content: values.Content | None,
+        name: bytes = b"",
+    ) -> None:
+        """Set a register of ours, or take back what it says; returns once it is committed.
+
+        Args:
+            channel: where.
+            kind: which register.
+            content: what it says; None takes it back.
+            name: the id of the line, 32 bytes, for a pin.
+
+        Raises:
+            LocalError: we may not, the disk refused it, or it is no channel of ours.
+        """
+        await self._engine.set_state(channel, kind, content, name)
+
     def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own, unacknowledged message again.
 
@@ -439,6 +459,10 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self._engine.written(token, message_id)
 
+    def state_set(self, token: int) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._engine.state_set(token)
+
     def acted(self, token: int, op: OpId) -> None:
         """See `sync.net.outlet.Host`."""
         self._engine.acted(token, op)
@@ -552,6 +576,10 @@ class Node:
         """See `sync.net.links.mesh_events.Events`."""
         self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
         self._engine.queue_input(channel, values.Arrived(peer, payload))
+
+    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
+        """See `sync.net.links.mesh_events.Events`."""
+        self._engine.queue_input(channel, values.StateArrived(peer, contents))
 
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.links.mesh_events.Events`."""

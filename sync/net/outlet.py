@@ -54,6 +54,9 @@ class Host(Protocol):
     def acted(self, token: int, op: values.OpId) -> None:
         """An op of ours is committed."""
 
+    def state_set(self, token: int) -> None:
+        """A register of ours is committed."""
+
     def governed(self, channel: ChannelId, ops: tuple[values.OpId, ...]) -> None:
         """Ops are committed, or those of the disk taken up: others may be in now."""
 
@@ -137,6 +140,10 @@ class Outlet:
             case values.LiveBegan(session):
                 self.streams.stay(session)
                 self._show(channel, effect, loaded)
+            case values.StateSet(token):
+                self.host.state_set(token)
+            case values.TellState(contents):
+                self.mesh.send_state(channel, contents)
             case values.Sought() | values.Relayed():
                 pass  # the manager was told
             case _:

@@ -23,6 +23,7 @@ from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.governing import signed_part
 from sync.group.group import Group
+from sync.group.stating import signed_part as signed_state
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager import announcing, schedule
@@ -246,8 +247,8 @@ class Replay:
                 self._begin(step.event)
             case Drew(number):
                 self._drawn.append(number)
-            case runner.Opened(channel, profile, governed):
-                return self._open(step, channel, profile, governed=governed)
+            case runner.Opened():
+                return self._open(step, step.event)
             case Notice():
                 pass
             case _ if step.machine == MANAGER:
@@ -277,7 +278,8 @@ class Replay:
             self._protocols.family, keeps_all=began.retention is None
         )
 
-    def _open(self, step: Recorded, channel: ChannelId, profile: str, *, governed: bool) -> Played:
+    def _open(self, step: Recorded, opened: runner.Opened) -> Played:
+        channel, profile = opened.channel, opened.profile
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
             return Played(step, (), "a channel that cannot be opened here")
         self.profiles[channel] = profile
@@ -288,7 +290,8 @@ class Replay:
             self._rng,
             self._claims,
             self._protocols,
-            governed=governed,
+            governed=opened.governed,
+            anybody=opened.anybody,
         )
         return Played(step, ())
 
@@ -330,15 +333,23 @@ class Replay:
         return self._drawn.popleft() if self._drawn else 0
 
 
+SIGNED_PARTS: Final = {
+    values.StoreOp.__name__: signed_part,
+    values.StoreState.__name__: signed_state,
+}
+"""By record: what of its bytes was signed."""
+
+
 def _signatures(effects: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
     """Return the signed bytes and signatures of the entries that a step stored."""
     for effect in effects:
-        if isinstance(effect, dict) and effect.get("is") == values.StoreOp.__name__:
+        part = SIGNED_PARTS.get(str(effect.get("is"))) if isinstance(effect, dict) else None
+        if part is not None:
             try:
                 content = bytes.fromhex(effect["content"]["hex"])
             except (LookupError, TypeError, ValueError):
                 continue  # the comparison says so
-            yield signed_part(content), content[-SIGNATURE_SIZE:]
+            yield part(content), content[-SIGNATURE_SIZE:]
         if isinstance(effect, dict) and effect.get("is") == values.StoreMessage.__name__:
             try:
                 entry = effect["message"]["entry"]

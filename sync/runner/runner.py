@@ -48,6 +48,7 @@ LINKS: Final = frozenset(
 SURVIVORS = (
     values.Write,
     values.Act,
+    values.SetState,
     values.SendAgain,
     values.AskAgain,
     values.Arrived,
@@ -83,6 +84,8 @@ class Opened:
     channel: ChannelId
     profile: str
     governed: bool = False
+    anybody: bool = False
+    """Whether whoever makes a key can be in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +186,9 @@ class Runner:
         channel = membership.channel
         self.memberships[channel] = membership
         if self._trace is not None:
-            self._trace(
-                self._now, "runner", Opened(channel, membership.profile, membership.governed), ()
-            )
+            anybody = membership.open and not membership.governed
+            opened = Opened(channel, membership.profile, membership.governed, anybody)
+            self._trace(self._now, "runner", opened, ())
         parameters = self._profiles[membership.profile]
         self.groups[channel] = Group(
             self._author,
@@ -195,6 +198,7 @@ class Runner:
             self._claims,
             self.protocols,
             governed=membership.governed,
+            anybody=membership.open and not membership.governed,
         )
         self._announce(announcing.Added(channel, state.counter), self._now)
         if state.compared:

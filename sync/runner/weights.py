@@ -31,6 +31,7 @@ OF_LINKS: Final = frozenset(
         values.Arrived,
         values.LogsAnnounced,
         values.OpsArrived,
+        values.StateArrived,
         values.HeartbeatArrived,
         values.OpsRequested,
         values.OpsAnswered,
@@ -81,7 +82,7 @@ class Weights:
             sender = TRANSFER + event.peer  # type: ignore[union-attr]
         else:
             sender = event.session  # type: ignore[union-attr]
-        if isinstance(event, values.OpsArrived):
+        if isinstance(event, values.OpsArrived | values.StateArrived):
             size = by * (INPUT_BYTES + sum([len(one) for one in event.contents]))
         else:
             size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]

@@ -12,6 +12,8 @@ from itertools import islice
 from sync.calimero.governance.ops import OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.wire import SIGNATURE_SIZE, op_id
+from sync.calimero.state.entry import RegisterKey
+from sync.calimero.state.entry import parse as parse_state
 from sync.entries.changes import (
     CHANGING,
     UNCHANGED,
@@ -32,6 +34,7 @@ from sync.group.values import (
     ChannelState,
     ClockKept,
     Discard,
+    DropState,
     EndPending,
     Outline,
     OwnState,
@@ -48,6 +51,7 @@ from sync.group.values import (
     StoreMessage,
     StoreOp,
     StorePending,
+    StoreState,
 )
 from sync.machine import MessageId, Nanos, PeerId
 from sync.runner.journal import PAGE_BYTES, EntriesPage, Loaded
@@ -97,6 +101,8 @@ class Disk:
     """Entries that wait for ops."""
     dropped: dict[MessageId, Dropped] = field(default_factory=dict)
     """Entries that were dropped, the latest last."""
+    state: dict[RegisterKey, bytes] = field(default_factory=dict)
+    """Entries of the channel's state that stand."""
     rotten: set[MessageId] = field(default_factory=set)
     """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -147,6 +153,10 @@ class Disk:
                     self._discard(message_id)
                 case StoreOp() | StorePending() | EndPending() | SetDropped():
                     self._keep_governance(record)
+                case StoreState(_, content):
+                    self.state[parse_state(content).key] = content
+                case DropState(_, key):
+                    del self.state[key]
         self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
 
@@ -469,6 +479,7 @@ class Disk:
             ops=tuple(self.ops.values()),
             pending=tuple(self.pending.values()),
             dropped=tuple(self.dropped.items()),
+            state=tuple(self.state.values()),
         )
 
     def _logs(self) -> tuple[LogState, ...]:

@@ -175,6 +175,8 @@ class Outlet:
                 | values.StorePending()
                 | values.EndPending()
                 | values.SetDropped()
+                | values.StoreState()
+                | values.DropState()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")
@@ -184,6 +186,7 @@ class Outlet:
                 | values.RequestOps()
                 | values.AnswerOps()
                 | values.LoadOps()
+                | values.TellState()
             ):
                 self._govern(node, room, effect)
             case _ if node.number >= self.hostile_from:
@@ -199,14 +202,19 @@ class Outlet:
         | values.SendHeartbeat
         | values.RequestOps
         | values.AnswerOps
-        | values.LoadOps,
+        | values.LoadOps
+        | values.TellState,
     ) -> None:
-        """Say something of governance: ops and heartbeats are lost as frames are, streams not."""
+        """Say something of governance or state: what is on links is lost as frames are."""
         me = node.identity.peer_id
         match effect:
             case values.LoadOps(peer, ops, more):
                 contents = node.disks[room.channel].load_ops(ops)
                 self.streams.feed(node, values.OpsLoaded(peer, contents, more), room.channel)
+            case values.TellState(contents):
+                hearers = [one for one in self.links.receivers(node) if one in room.members]
+                told = values.StateArrived(me, contents)
+                self._say(node, room, told, hearers, sum(map(len, contents)))
             case values.SendOp(content):
                 hearers = [one for one in self.links.receivers(node) if one in room.members]
                 self._say(node, room, values.OpsArrived(me, (content,)), hearers, len(content))

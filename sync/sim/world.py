@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sync.calimero.governance.ops import Key, Op, Role
+from sync.calimero.state.contents import Content, StateKind
 from sync.entries import changes
 from sync.entries.changes import Change
 from sync.entries.entry import Kind, Text, encode_text
@@ -300,6 +301,22 @@ class World:
         assert self.governed is not None
         self._tokens += 1
         self._feed_channel(node, values.Act(self._tokens, op), self.governed)
+
+    def set_state(
+        self,
+        number: int,
+        content: Content | None,
+        channel: ChannelId = CHANNEL,
+        *,
+        kind: StateKind = StateKind.TOPIC,
+        name: bytes = b"",
+    ) -> None:
+        """Let a node's person set a register now, or take back what it says."""
+        node = self.nodes[number]
+        if node.runner is None:
+            return
+        self._tokens += 1
+        self._feed_channel(node, values.SetState(self._tokens, kind, content, name), channel)
 
     def change(self, number: int, change: Change, channel: ChannelId = CHANNEL) -> None:
         """Let a node's person edit, hide or react to a message that is on the node's disk, now.

@@ -3,8 +3,9 @@
 Rules:
 1. An entry stands if no other of its register has a higher rank (stamp, then leaf).
 2. Of an author the `REGISTERS_OF_AUTHOR_MAX` registers of highest rank stay.
-3. Nothing else decides: not the order of arrival, not who else wrote. A register that was pushed
-   out stays out, since those above it only ever rise.
+3. Of all authors the `ENTRIES_MAX` registers of highest rank stay.
+4. Nothing else decides, least of all the order of arrival. A register that was pushed out stays
+   out, since those above it only ever rise.
 
 Whether an entry may come in at all, by its cut and its time, is decided before (`sync.group`).
 """
@@ -12,15 +13,24 @@ Whether an entry may come in at all, by its cut and its time, is decided before 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from sync.calimero.governance.ops import Key
 from sync.calimero.state.contents import StateKind
-from sync.calimero.state.entry import RegisterKey, StateEntry, register_key
+from sync.calimero.state.entry import Leaf, RegisterKey, StateEntry, register_key
 from sync.calimero.state.tree import Tree
 
 REGISTERS_OF_AUTHOR_MAX: Final = 128
 """Registers of an author: one of each kind, and over a hundred pins; 32 kB with usual values."""
+
+
+STALE_MAX: Final = 64
+"""Ranks that stand no more and may lie in the heap of a small channel."""
+
+ENTRIES_MAX: Final = 65_536
+"""Registers of a channel: 128 of each of 512 members. Beyond it the oldest give way, whosever they
+are: members who make up keys can take the room of others, and are seen to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,8 @@ class Registers:
         self._entries: dict[RegisterKey, StateEntry] = {}
         self._of_author: defaultdict[Key, set[RegisterKey]] = defaultdict(set)
         self._of_kind: defaultdict[StateKind, set[RegisterKey]] = defaultdict(set)
+        self._lowest: list[tuple[tuple[int, Leaf], RegisterKey]] = []
+        """A heap of ranks; some stand no more."""
         for entry in entries:
             self.put(entry)
 
@@ -76,9 +88,9 @@ class Registers:
         if held is not None:
             return entry.rank > held.rank
         theirs = self._of_author.get(entry.author, set())
-        if len(theirs) < REGISTERS_OF_AUTHOR_MAX:
-            return True
-        return entry.rank > self._ranked(entry.author)[-1].rank
+        if len(theirs) >= REGISTERS_OF_AUTHOR_MAX:
+            return entry.rank > self._ranked(entry.author)[-1].rank
+        return len(self) < ENTRIES_MAX or entry.rank > self._last().rank
 
     def put(self, entry: StateEntry) -> Kept | None:
         """Take an entry in; returns None if it does not stand."""
@@ -89,6 +101,9 @@ class Registers:
         pushed_out = None
         if len(self._of_author[entry.author]) > REGISTERS_OF_AUTHOR_MAX:
             pushed_out = self._ranked(entry.author)[-1]
+        elif len(self) > ENTRIES_MAX:
+            pushed_out = self._last()
+        if pushed_out is not None:
             self._take_out(pushed_out)
         return Kept(replaced, pushed_out)
 
@@ -108,11 +123,24 @@ class Registers:
         entries = [self._entries[key] for key in keys]
         return tuple(sorted(entries, key=lambda one: one.rank, reverse=True))
 
+    def _last(self) -> StateEntry:
+        """Return the entry of lowest rank."""
+        while True:
+            rank, key = self._lowest[0]
+            entry = self._entries.get(key)
+            if entry is not None and entry.rank == rank:
+                return entry
+            heappop(self._lowest)
+
     def _set(self, entry: StateEntry) -> None:
         self._entries[entry.key] = entry
         self._of_author[entry.author].add(entry.key)
         self._of_kind[entry.kind].add(entry.key)
         self.tree.put(entry.key, entry.leaf)
+        heappush(self._lowest, (entry.rank, entry.key))
+        if len(self._lowest) > 2 * len(self) + STALE_MAX:
+            self._lowest = [(one.rank, one.key) for one in self._entries.values()]
+            heapify(self._lowest)
 
     def _take_out(self, entry: StateEntry) -> None:
         del self._entries[entry.key]

@@ -10,8 +10,10 @@ from google.protobuf import message as protobuf
 from proto import link_pb2
 from sync.calimero.governance.limits import HEADS_MAX, NUMBER_MAX, OP_SIZE_MAX
 from sync.calimero.governance.wire import SIGNATURE_SIZE
+from sync.calimero.state.entry import ENTRY_SIZE_MAX
 from sync.errors import DecodeError
 from sync.group.clock_values import Follows
+from sync.group.state_values import CONTENTS_MAX
 from sync.machine import ChannelId, Nanos
 from sync.net.links.channel_proofs import PROOF_SIZE
 
@@ -38,6 +40,12 @@ FEATURES_MAX: Final = 16
 
 GOVERNANCE: Final = "governance"
 """Feature: its sender takes the frames of governed channels."""
+
+STATE: Final = "state"
+"""Feature: its sender takes state entries."""
+
+STATE_CONTENTS_MAX: Final = CONTENTS_MAX
+"""State entries in one frame."""
 
 HASH_SIZE: Final = 32
 """Bytes of a secret, and of an op's id."""
@@ -179,6 +187,14 @@ class NoticeFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class StateFrame:
+    """Signed state entries of the sender, encoded."""
+
+    channel: ChannelId
+    contents: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A frame of a kind that a later version has: `data` is all of it, and passed over."""
 
@@ -186,7 +202,10 @@ class Unknown:
 
 
 Governing: TypeAlias = OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame
-Known: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | Governing
+Plain: TypeAlias = (
+    Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | StateFrame
+)
+Known: TypeAlias = Plain | Governing
 Frame: TypeAlias = Known | Unknown
 
 
@@ -225,6 +244,8 @@ def decode(data: bytes) -> Frame:
             frame = Goodbye(_limited(wire.goodbye.reason, REASON_MAX, "reason"))
         case "announce":
             frame = Announce(wire.announce.payload)
+        case "state":
+            frame = _state(wire.state)
         case "group_op" | "group_heartbeat" | "group_secret" | "group_notice":
             frame = _governing(kind, wire)
         case None if data:
@@ -258,6 +279,9 @@ def _to_wire(frame: Known) -> link_pb2.Frame:
             wire = link_pb2.Frame(goodbye=link_pb2.Goodbye(reason=reason))
         case Announce(payload):
             wire = link_pb2.Frame(announce=link_pb2.Announce(payload=payload))
+        case StateFrame(channel, contents):
+            state = link_pb2.State(channel_id=bytes.fromhex(channel), contents=contents)
+            wire = link_pb2.Frame(state=state)
         case _:
             wire = _governing_to_wire(frame)
     return wire
@@ -282,6 +306,14 @@ def _governing_to_wire(frame: Governing) -> link_pb2.Frame:
             return link_pb2.Frame(group_notice=notice)
         case _:
             assert_never(frame)
+
+
+def _state(wire: link_pb2.State) -> StateFrame:
+    if not 0 < len(wire.contents) <= STATE_CONTENTS_MAX:
+        raise DecodeError(f"a frame of {len(wire.contents)} state entries")
+    if any(len(content) > ENTRY_SIZE_MAX for content in wire.contents):
+        raise DecodeError(f"a state entry has over {ENTRY_SIZE_MAX} bytes")
+    return StateFrame(_channel(wire.channel_id), tuple(wire.contents))
 
 
 def _governing(kind: str, wire: link_pb2.Frame) -> Frame:

@@ -23,6 +23,7 @@ from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.dialler import Dialler
 from sync.net.links.frames import (
     GOVERNANCE,
+    STATE,
     Announce,
     Frame,
     Goodbye,
@@ -36,6 +37,7 @@ from sync.net.links.frames import (
     Proof,
     SdsFrame,
     SecretFrame,
+    StateFrame,
     Unknown,
     decode,
     encode,
@@ -79,7 +81,7 @@ DEAD_AFTER: Final[Nanos] = 14 * SECOND
 
 TOO_MANY: Final = "too many links"
 
-FEATURES: Final = (GOVERNANCE,)
+FEATURES: Final = (GOVERNANCE, STATE)
 """Features that we announce."""
 
 PARTING: Final = 1.0
@@ -334,6 +336,9 @@ class Mesh:
                     self._events.takes_part(link.peer, min(link.shared), payload)
             case OpFrame() | HeartbeatFrame() | SecretFrame() | NoticeFrame():
                 self._on_governance(link, frame)
+            case StateFrame(channel, contents):
+                if channel in link.shared:
+                    self._events.stated(link.peer, channel, contents)
             case Unknown(data):
                 self._events.skipped(link.peer, len(data))
             case Goodbye():
@@ -539,6 +544,14 @@ class Mesh:
             usable = [link for link in links if not link.stream.closed]
             if usable:
                 max(usable, key=lambda link: link.opened_at).queue(encoded)
+
+    def send_state(self, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
+        """Queue state entries of ours for everybody who understands them; `flush` sends it."""
+        encoded = encode(StateFrame(channel, contents))
+        for peer in self.links:
+            link = self.link_to(peer, channel)
+            if link is not None and STATE in link.features:
+                link.queue(encoded)
 
     def _hand_over(self, link: Link, now: Nanos) -> None:
         """Hand the newest secret to a member who has had the time to prove it and has not."""

@@ -57,6 +57,9 @@ class Events(Protocol):
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """`peer`, which has proved `channel` and maybe others, announces its author logs."""
 
+    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
+        """State entries of `peer` came."""
+
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """An SDS message came."""
 

@@ -180,5 +180,5 @@ def test_the_disk_gives_back_what_stood() -> None:
     here = stating_of()
     here.receive([pin_of(1, line, STAMP + line).content for line in range(40)], NOW)
     again = stating_of()
-    again.restore(list(here.registers))
+    again.restore([entry.content for entry in here.registers])
     assert again.registers.tree.root == here.registers.tree.root

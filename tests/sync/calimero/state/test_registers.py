@@ -2,10 +2,12 @@
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sync.calimero.governance.ops import Key
+from sync.calimero.state import registers as registers_module
 from sync.calimero.state.contents import Profile, StateKind, Topic
 from sync.calimero.state.entry import StateEntry
 from sync.calimero.state.registers import REGISTERS_OF_AUTHOR_MAX, Registers
@@ -68,6 +70,20 @@ def test_a_flood_by_one_author_pushes_out_none_but_their_own() -> None:
     assert registers.of(Key(person(2).public_key), StateKind.TOPIC) is not None
     assert len(registers.of_author(Key(person(1).public_key))) == REGISTERS_OF_AUTHOR_MAX
     assert registers.would_keep(pin_of(1, 999, 1)) is False
+
+
+def test_of_all_authors_those_of_highest_rank_stay_in_any_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registers_module, "ENTRIES_MAX", 50)
+    entries = [pin_of(author, line, 10 * author + line) for author in (1, 2) for line in range(40)]
+    newest = sorted(entries, key=lambda one: one.rank)[-50:]
+    for seed in range(6):
+        random.Random(seed).shuffle(entries)
+        registers = Registers()
+        for entry in entries:
+            assert registers.would_keep(entry) is (registers.put(entry) is not None)
+        assert set(registers) == set(newest)
 
 
 def test_an_author_can_be_taken_out_as_if_they_had_never_been() -> None:

@@ -1,0 +1,67 @@
+"""Inputs and effects of a channel's state."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sync.calimero.state.contents import Content, Held, Pin, Profile, Read, StateKind, Topic
+from sync.machine import PeerId
+
+__all__ = [  # what is only passed on
+    "Content",
+    "Held",
+    "Pin",
+    "Profile",
+    "Read",
+    "StateKind",
+    "Topic",
+]
+
+CONTENTS_MAX: Final = 128
+"""Entries that are told at once: all registers of one author."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetState:
+    """The person, or the program for them, sets a register; `token` comes back in `StateSet`.
+
+    Attributes:
+        token: names the wish.
+        kind: which register.
+        content: what it says; None takes back what it says.
+        name: the id of the line, for a pin.
+    """
+
+    token: int
+    kind: StateKind
+    content: Content | None
+    name: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class StateArrived:
+    """Signed entries came on the link of their author."""
+
+    peer: PeerId
+    contents: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateSet:
+    """Our register is set: it is committed when this is released."""
+
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class TellState:
+    """Tell entries of ours to everybody who understands them, at once."""
+
+    contents: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """Registers say something else than before: of these kinds, by these authors."""
+
+    kinds: frozenset[StateKind]
+    authors: frozenset[PeerId]
