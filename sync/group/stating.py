@@ -100,7 +100,7 @@ def signed_part(content: bytes) -> bytes:
     return DOMAIN + content[:-SIGNATURE_SIZE]
 
 
-class Waiting:
+class Unsettled:
     """Entries that are in no tree yet, by author; each author's newest."""
 
     def __init__(self) -> None:
@@ -161,9 +161,9 @@ class Stating:
         knows: Callable[[Key], bool] | None = None,
     ) -> None:
         self.registers = Registers()
-        self.strangers = Waiting()
+        self.strangers = Unsettled()
         """Entries whose authors have written nothing yet that is stored here."""
-        self.pending = Waiting()
+        self.pending = Unsettled()
         """Entries without a verdict."""
         self._rate = Buckets(LIVE_PER_SECOND, LIVE_BURST)
         self._group = group

@@ -16,8 +16,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from sync.calimero.state import registers, tree
+from sync.calimero.state.contents import StateKind
 from sync.check import message as check_message
-from sync.group import aside, history_loading, logs, relays, typing_notices, writer
+from sync.group import aside, history_loading, logs, relays, stating, typing_notices, writer
 from sync.group.group import Group
 from sync.manager import histories, schedule
 from sync.p2panda import messages, sending
@@ -212,7 +214,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Registers._of_author": registers.ENTRIES_MAX,
     "Registers._of_kind": len(StateKind),
     "_Node.entries": tree.LEAF_ENTRIES_MAX,
-    "Waiting._of": stating.WAITING_MAX,
+    "Unsettled._of": stating.WAITING_MAX,
     "RollingBloomFilter._older": _filter,
     "RollingBloomFilter._one_by_one": _filter,
     "RollingBloomFilter._unset": _filter,

@@ -11,10 +11,12 @@ from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.ops import OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.rights import FOUNDING
+from sync.calimero.state.contents import Topic
 from sync.errors import StorageError
 from sync.group.status import UNSENT
 from sync.group.values import (
     ChannelState,
+    DropState,
     EndPending,
     OwnState,
     Record,
@@ -28,6 +30,7 @@ from sync.group.values import (
     StoreMessage,
     StoreOp,
     StorePending,
+    StoreState,
 )
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery
@@ -46,6 +49,7 @@ from tests.support.storage.stores import (
 )
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.governed import History
+from tests.support.sync.states import entry_of, pin_of
 
 ROOT = Path(__file__).parents[3]
 OTHER = ChannelId("0d" * 16)
@@ -441,3 +445,27 @@ async def test_dropped_ids_are_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         state = await store.journal.restore(CHANNEL)
 
     assert [one for one, _ in state.dropped] == names[2:]
+
+
+async def test_state_comes_back_as_it_stood_and_what_rotted_does_not(tmp_path: Path) -> None:
+    older, newer, pin = (
+        entry_of(1, Topic("tea"), 5),
+        entry_of(1, Topic("coffee"), 6),
+        pin_of(2, 7, 5),
+    )
+    gone = pin_of(2, 8, 4)
+    kept: list[Record] = [StoreState(CHANNEL, one.content) for one in (older, pin, gone, newer)]
+    kept.append(DropState(CHANNEL, gone.key))
+    model = Disk(Author("ann").peer_id, OWN_LOG)
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit(kept)
+        model.commit(kept)
+    async with opened(path) as store:
+        state = await store.journal.restore(CHANNEL)
+    assert set(state.state) == {newer.content, pin.content} == set(model.restore().state)
+
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE state_entries SET leaf = zeroblob(32) WHERE register = ?", (pin.key,))
+    async with opened(path) as store:
+        assert (await store.journal.restore(CHANNEL)).state == (newer.content,)

@@ -143,6 +143,7 @@ class Station:
         self.ups = 0
         self.downs = 0
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
+        self.states: list[tuple[PeerId, ChannelId, tuple[bytes, ...]]] = []
         self.refusals: list[tuple[str, str]] = []
         self.skips: list[tuple[str, int]] = []
         self.announcements: list[tuple[PeerId, ChannelId, tuple[str, ...]]] = []
@@ -182,6 +183,9 @@ class Station:
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         self.downs += 1
         self.shared.remove((peer, channel))
+
+    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
+        self.states.append((peer, channel, contents))
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         self.frames.append((peer, channel, payload))

@@ -6,6 +6,7 @@ from pathlib import Path
 from sync.calimero.governance.cross_check import Answer, Divergence
 from sync.calimero.governance.ops import Add, Key, Role, SignedGroupOp
 from sync.calimero.governance.verdicts import Doing, Plane
+from sync.calimero.state.contents import Pin, StateKind, Topic
 from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values
 from sync.machine import ChannelId
@@ -56,6 +57,9 @@ def test_a_governed_channel_plays_as_it_was_recorded(tmp_path: Path) -> None:
         came(unknown),
         values.Act(3, history.removal("bob", after=[unknown])),
         values.AnswersChecked(2, 1, divergences),
+        values.SetState(4, StateKind.TOPIC, Topic("tea at four")),
+        values.SetState(5, StateKind.PIN, Pin(), name=b"x" * 32),
+        values.SetState(6, StateKind.TOPIC, None),
     ]
     path = recorded(tmp_path / "trace", history, events)
 

@@ -1,0 +1,106 @@
+"""State in the simulator: what somebody sets is at everybody who hears it, and on their disks."""
+
+import pytest
+
+from sync.calimero.governance.ops import Access, Key, Policy, SetPolicy
+from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
+from sync.calimero.state.folds import pins, topic
+from sync.calimero.state.registers import Registers
+from sync.machine import SECOND
+from sync.sim.world import Terms, World
+from tests.support.sync.governed_sim import removal
+
+SIZE = 4
+
+
+def registers(world: World, number: int) -> Registers:
+    runner = world.nodes[number].runner
+    assert runner is not None
+    channel = world.governed or next(iter(runner.groups))
+    return runner.groups[channel].stating.registers
+
+
+def roots(world: World) -> set[bytes]:
+    return {registers(world, number).tree.root for number in range(SIZE)}
+
+
+def everybody(_: Key) -> bool:
+    return True
+
+
+def test_what_is_set_is_at_everybody_at_once_and_still_there_after_a_crash() -> None:
+    world = World(SIZE, 1)
+    world.run(6 * SECOND)
+    world.write_text(0, "hello")
+    world.write_text(1, "hello")
+    world.run(SECOND)
+    world.set_state(0, Topic("tea"))
+    world.run(SECOND)
+    world.set_state(1, Topic("coffee"))
+    world.set_state(1, Pin(), kind=StateKind.PIN, name=bytes(32))
+    world.set_state(1, Profile("bob", "teal"), kind=StateKind.PROFILE)
+    world.run(SECOND)
+    assert len(roots(world)) == 1
+    found = topic(registers(world, 2), everybody)
+    assert found is not None
+    assert found[0] == "coffee"
+    world.crash(2)
+    world.run(SECOND)
+    world.restart(2)
+    world.run(SECOND)
+    assert len(roots(world)) == 1
+    assert [name for name, _ in pins(registers(world, 2), everybody)] == [bytes(32)]
+
+
+def test_in_an_open_channel_who_has_written_nothing_sets_nothing_until_they_do() -> None:
+    world = World(SIZE, 1)
+    world.run(6 * SECOND)
+    world.set_state(0, Topic("buy this"))
+    world.run(SECOND)
+    assert len(registers(world, 1)) == 0
+    world.write_text(0, "hello")
+    world.run(SECOND)
+    found = topic(registers(world, 1), everybody)
+    assert found is not None
+    assert found[0] == "buy this"
+
+
+def test_in_a_governed_channel_who_may_not_set_the_topic_sets_none() -> None:
+    world = World(SIZE, 1, terms=Terms(governed=True))
+    assert world.governed is not None
+    world.run(6 * SECOND)
+    world.act(0, SetPolicy(Policy(topic=Access.ADMINS)))
+    world.run(2 * SECOND)
+    world.set_state(1, Topic("mine"), world.governed)
+    world.set_state(0, Topic("ours"), world.governed)
+    world.run(SECOND)
+    found = topic(registers(world, 2), everybody)
+    assert found is not None
+    assert found[0] == "ours"
+    assert len(roots(world)) == 1
+
+
+def test_what_was_set_beside_a_removal_waits_for_governance_and_then_stands_everywhere() -> None:
+    world = World(SIZE, 1, terms=Terms(governed=True))
+    assert world.governed is not None
+    world.run(6 * SECOND)
+    world.partition({0, 1}, {2, 3})
+    world.run(20 * SECOND)
+    world.act(0, removal(world, 0, Key(world.nodes[3].identity.public_key)))
+    world.set_state(1, Topic("after the removal"), world.governed)
+    world.run(2 * SECOND)
+    assert len({registers(world, one).tree.root for one in (0, 1)}) == 1
+    assert len(registers(world, 2)) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_tables_stay_in_their_bounds_under_a_flood_of_pins(seed: int) -> None:
+    world = World(SIZE, seed)
+    world.run(6 * SECOND)
+    world.write_text(0, "hello")
+    for line in range(200):
+        world.set_state(0, Pin(), kind=StateKind.PIN, name=line.to_bytes(32, "big"))
+    world.run(2 * SECOND)
+    assert len(registers(world, 0)) == 128
+    world.run(100 * SECOND)
+    assert len(registers(world, 1)) <= 128
