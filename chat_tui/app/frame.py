@@ -20,7 +20,7 @@ from chat_tui.widgets.header import Header
 from chat_tui.widgets.messages import FollowChanged, NewestWanted
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.status_line import StatusLine
-from chat_tui.wording import clocks, panels, person, sentences
+from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs
 from sync.machine import ChannelId
 from sync.view.view import Notice, Snapshot
@@ -108,7 +108,9 @@ class Surroundings(Vertical):
         alone = self._company.sentence(snapshot, info, keys_named)
         in_sight = self._transcript.says_missing
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
-        self.status.show(sentences.who_types(snapshot, info) or alone or happens(snapshot, info))
+        barred = rights.why_not_writing(snapshot, info)
+        what = sentences.who_types(snapshot, info) or alone or happens(snapshot, info)
+        self.status.show(barred or what, barred=bool(barred))
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
         _show_band(self._alarm, alarm)
         asked = clocks.band(snapshot, keys_named)
@@ -121,7 +123,8 @@ class Surroundings(Vertical):
         self._sidebar.show(around)
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)
-        self._composer.address(panels.addressee(info))
+        self._composer.address(panels.addressee(info, barred=bool(barred)))
+        self._composer.bar(barred=bool(barred))
         self.show_chip()
 
     @on(FollowChanged)

@@ -1,4 +1,4 @@
-"""Screens over the chat, closed with Esc: help, people, doctor, settings, lists, the demo.
+"""Screens over the chat, closed with Esc: help, people, members, doctor, settings, lists, the demo.
 
 Each screen is imported when it is opened, so that a start paints sooner.
 """
@@ -18,6 +18,8 @@ from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
 from sync.errors import LocalError
 from sync.machine import ChannelId
+from sync.view.governance_infos import Role
+from sync.view.view import ChannelInfo
 
 if TYPE_CHECKING:
     from chat_tui.client.doctor_findings import Finding
@@ -82,19 +84,36 @@ class Overlays(Dressed[None]):
 
     def action_invite(self, channel: str) -> None:
         """Show the code of a channel, to read and to scan."""
+        info = sentences.find(self._chat.snapshot(), ChannelId(channel))
+        if info is not None:
+            self._show_code(info, self._chat.memberships.invite(info.channel), None)
+
+    def action_show_code(self, channel: str, code: str, role: int) -> None:
+        """Show a code by which somebody gets a role in a channel."""
+        info = sentences.find(self._chat.snapshot(), ChannelId(channel))
+        if info is not None:
+            self._show_code(info, code, Role(role))
+
+    def _show_code(self, info: ChannelInfo, code: str, role: Role | None) -> None:
         from chat_tui.commands.channels import invitation
         from chat_tui.screens.peers import code_screen
         from chat_tui.text.qr import ascii_blocks, half_blocks
 
-        info = sentences.find(self._chat.snapshot(), ChannelId(channel))
-        if info is not None:
-            code = self._chat.memberships.invite(info.channel)
-            draw = ascii_blocks if self._glyphs is ASCII else half_blocks
-            title = sentences.channel_title(info)
-            sentence = invitation(title)
-            self.push_screen(
-                code_screen(f"Invite to {title}", sentence, f"/join {code}", draw(code))
-            )
+        draw = ascii_blocks if self._glyphs is ASCII else half_blocks
+        title = sentences.channel_title(info)
+        sentence = invitation(title, role)
+        self.push_screen(code_screen(f"Invite to {title}", sentence, f"/join {code}", draw(code)))
+
+    def action_members(self, channel: str) -> None:
+        """Show who is in a channel, with what can be done about each."""
+        from chat_tui.screens.members import MembersScreen
+
+        def begun(command: str | None) -> None:
+            if command:
+                self.call_next(self.run_action, f"begin({command!r})")
+
+        screen = MembersScreen(self._chat, ChannelId(channel), self._glyphs)
+        self.push_screen(screen, begun)
 
     def action_doctor(self, how: str = "") -> None:
         """Test what the chat needs, and show what is found as it is found.

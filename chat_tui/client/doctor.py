@@ -22,6 +22,7 @@ from chat_tui.client import control_client
 from chat_tui.client.closed_profile import opened
 from chat_tui.client.doctor_findings import FAIL, Finding, as_json, as_lines
 from chat_tui.client.exception_groups import plain_errors
+from chat_tui.client.membership_findings import membership_findings
 from chat_tui.client.setup import Setup
 from chat_tui.text.times import count, size
 from chat_tui.wording.json_events import Json
@@ -85,6 +86,8 @@ class Doctor:
         ]
         for test in tests:
             yield await test()
+        for finding in membership_findings(self._running):
+            yield finding
 
     async def _ask(self) -> Json | None:
         """Return the status of the chat that has this profile open, None if none has."""

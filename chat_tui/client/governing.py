@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from sync.net.governing import GroupDriver
     from sync.net.node import Node
 
-SUCCESSOR: Final = "{name} goes on as a governed channel. Enter it with: {code}"
-"""Line that is posted in a channel when a successor of it is founded."""
-
-NO_CODE: Final = "That is no invite code; one begins with {prefix} and comes from /invite."
+NO_CODE: Final = f"That is no invite code; one begins with {invites.PREFIX} and comes from /invite."
 GOVERNED_ALREADY: Final = "This channel is governed already; /members shows who is in."
 OF_TWO: Final = "This is a channel for two people; nobody governs it."
-OPEN: Final = "#{name} is open to everybody on this network; nobody can govern it."
+OPEN: Final = "is open to everybody on this network; nobody can govern it."
 
 
 class Governing:
@@ -54,6 +51,7 @@ class Governing:
         called = self._memberships.free_name(invites.channel_name(name))
         founded = await self._driver.found(name, predecessor, called=called)
         await self._memberships.take_in(founded)
+        await self._driver.taken_up(founded.channel)  # whoever looks next finds us in it
         return founded.channel
 
     async def govern(self, channel: ChannelId) -> ChannelId:
@@ -64,16 +62,16 @@ class Governing:
         if before.direct is not None:
             raise LocalError(OF_TWO)
         if before.open:
-            raise LocalError(OPEN.format(name=before.name))
+            raise LocalError(f"#{before.name} {OPEN}")
         successor = await self._found(before.name, channel)
         code = await self.invite(successor)
-        await self._post(channel, SUCCESSOR.format(name=f"#{before.name}", code=code))
+        await self._post(channel, _succession(before.name, code))
         return successor
 
     async def join(self, code: str) -> ChannelId:
         """See `chat_tui.client.chat.Governing`."""
         if not is_code(code):
-            raise LocalError(NO_CODE.format(prefix=invites.PREFIX))
+            raise LocalError(NO_CODE)
         return await self._memberships.join(code)
 
     async def invite(self, channel: ChannelId, role: Role = Role.MEMBER) -> str:
@@ -109,3 +107,8 @@ class Governing:
         self._memberships.check_leaving()
         await self._driver.leave(channel)
         await self._memberships.leave(channel)
+
+
+def _succession(name: str, code: str) -> str:
+    """Return the line that is posted in a channel when a successor of it is founded."""
+    return f"#{name} goes on as a governed channel. Enter it with: {code}"

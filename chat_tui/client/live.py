@@ -20,6 +20,7 @@ from chat_tui.client.people import People
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
+from chat_tui.wording import rights
 from chat_tui.wording.contradictions import Contradictions
 from chat_tui.wording.sentences import channel_title, name_of
 from storage.profile.members import Members
@@ -35,6 +36,7 @@ from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net.invite import Invite
 from sync.net.options import NOT_YET
+from sync.view.governance_infos import Right
 from sync.view.view import (
     ChannelInfo,
     ChannelLeft,
@@ -376,14 +378,17 @@ class Client:
     async def send_text(self, channel: ChannelId, text: str) -> MessageId:
         """See `chat_tui.client.chat.Chat`."""
         self.people.refuse_writing(channel)
+        self._refuse(channel, Right.WRITE)
         return await self._node.submit(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
+        self._refuse(channel, Right.WRITE)
         await self._node.change(channel, await edit_of(self.history, channel, message_id, text))
 
     async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
         """See `chat_tui.client.chat.Chat`."""
+        self._refuse(channel, Right.REACT)
         async with self._reacting:  # each names all of ours: the next has to know of this one
             reactions = await toggled(self.history, channel, message_id, emoji)
             await self._node.change(channel, reactions)
@@ -392,6 +397,18 @@ class Client:
     async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.client.chat.Chat`."""
         await self._node.change(channel, await redaction_of(self.history, channel, message_id))
+
+    def _refuse(self, channel: ChannelId, right: Right) -> None:
+        """Stop what the person may not do in a governed channel.
+
+        Raises:
+            LocalError: they may not; says why, and what to do.
+        """
+        if self._is_governed(channel):  # else a snapshot would be made for each line
+            rights.refuse(self.snapshot(), channel, right)
+
+    def _is_governed(self, channel: ChannelId) -> bool:
+        return channel in self.memberships and self.memberships[channel].governed
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""

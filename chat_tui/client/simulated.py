@@ -10,6 +10,7 @@ from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import TYPING_NOTICES
+from chat_tui.wording import rights
 from chat_tui.wording.sentences import name_of
 from sync.entries.changes import Change
 from sync.errors import LocalError
@@ -20,7 +21,7 @@ from sync.runner.runner import Release, Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
-from sync.view.governance_infos import Access, Role
+from sync.view.governance_infos import Access, Right, Role
 from sync.view.view import Event, History, Inspection, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
@@ -188,6 +189,7 @@ class SimulatedChat:
         Raises:
             LocalError: empty, too long, another channel, or the simulated disk refused it.
         """
+        rights.refuse(self.snapshot(), channel, Right.WRITE)
         return await self._written(
             channel, partial(self._world.write_text, self._number, text, channel)
         )

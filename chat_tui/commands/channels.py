@@ -6,11 +6,24 @@ from typing import Final
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.text.qr import ascii_blocks
-from chat_tui.wording import sentences
+from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
+from sync.view.governance_infos import GovernanceInfo, Right, Role
+from sync.view.view import ChannelInfo
 
 SECOND_OF_ITS_NAME: Final = re.compile(r"(#.+)-[0-9]+")
 """The title of a channel here, if one of its name was there before."""
+
+
+PLAIN: Final = "plain"
+"""Said at the founding of a channel without roles."""
+
+ANYWAY: Final = "anyway"
+END: Final = "end"
+QR: Final = "qr"
+
+INVITED: Final = {"reader": Role.READER, "member": Role.MEMBER}
+"""Roles that a code can give."""
 
 
 async def join(chat: Chat, rest: str, _at: At) -> Result:
@@ -22,14 +35,26 @@ async def join(chat: Chat, rest: str, _at: At) -> Result:
     number = SECOND_OF_ITS_NAME.fullmatch(title)
     also = f" You are in another channel called {number[1]}, too." if number else ""
     also += f" {alike}" if alike else ""
+    if info.governance is not None and info.governance.role is Role.NONE:
+        out = rights.why_out(chat.snapshot(), info, info.governance)
+        text = out or f"You come into {title} as soon as somebody is here who is in it."
+        return Result(text=f"{text}{also}", channel=joined)
     return Result(text=f"You are in {title}, {sentences.openness(info)}.{also}", channel=joined)
 
 
-async def leave(chat: Chat, _rest: str, at: At) -> Result:
+async def leave(chat: Chat, rest: str, at: At) -> Result:
     """Leave the open channel; its history stays."""
     info = channel_info(chat, at.channel)
+    if info.governance is not None and info.governance.role is not Role.NONE:
+        return await _leave_governed(chat, info, info.governance, rest)
     title = sentences.channel_title(info)
     await chat.memberships.leave(info.channel)
+    if info.governance is not None:
+        return Result(
+            text=f"{title} is gone from your list. Its history stays on this disk; a new code or "
+            "an admin's /add brings it back.",
+            channel=chat.snapshot().channels[0].channel,
+        )
     typed = sentences.typed_title(info)
     again = f"/msg {typed[1:]}" if info.direct is not None else f"/join {typed}"
     what = (
@@ -44,17 +69,62 @@ async def leave(chat: Chat, _rest: str, at: At) -> Result:
     )
 
 
+async def _leave_governed(
+    chat: Chat, info: ChannelInfo, governance: GovernanceInfo, rest: str
+) -> Result:
+    """Sign that we leave; who cannot come back, or leaves others helpless, is told so first.
+
+    Raises:
+        LocalError: we are an owner, or the last who can let in and remove, and did not insist.
+    """
+    title, is_owner = sentences.channel_title(info), governance.role is Role.OWNER
+    others = [one for one in governance.members if one.peer != chat.snapshot().me]
+    is_last = governance.role >= Role.ADMIN and all(one.role < Role.ADMIN for one in others)
+    if rest.casefold() != ANYWAY and others and is_last:
+        raise LocalError(
+            f"You are the last in {title} who can let in and remove: without you nobody can, for "
+            f"ever. {_heir(governance)} /leave {ANYWAY} leaves them so."
+        )
+    if rest.casefold() != ANYWAY and is_owner:
+        raise LocalError(
+            f"You are an owner of {title}: an owner who leaves cannot come back. /leave {ANYWAY} "
+            "leaves for ever."
+        )
+    await chat.governing.leave(info.channel)
+    back = "" if is_owner else " A new code or an admin's /add lets you in again."
+    return Result(
+        text=f"You have left {title}. Its history stays on this disk.{back}",
+        channel=chat.snapshot().channels[0].channel,
+    )
+
+
+def _heir(governance: GovernanceInfo) -> str:
+    """Return how somebody else is made able to let in and remove."""
+    if governance.may(Right.ADMINS):
+        return "/role NAME admin makes an admin first."
+    return "Only an owner could make another admin, and none is in."
+
+
 async def create(chat: Chat, rest: str, _at: At) -> Result:
-    """Found a private channel and switch to it."""
-    name = required(rest, "/create name").removeprefix("#")
-    created = await chat.memberships.create(name)
+    """Found a private channel and switch to it; `plain` makes one that old programs can join."""
+    name, _, kind = required(rest, "/create name").removeprefix("#").partition(" ")
+    if kind.strip().casefold() not in {"", PLAIN}:
+        raise LocalError(
+            f"A channel's name is one word: write /create {name}, or /create {name} {PLAIN} for "
+            "one without roles that older programs can join."
+        )
+    found = chat.memberships.create if kind else chat.governing.found
+    created = await found(name)
     info = channel_info(chat, created)
     title, alike = sentences.channel_title(info), sentences.looks_like(chat.snapshot(), info)
     also = f" {alike}" if alike else ""
-    return Result(
-        text=f"{title} is yours and private. /invite shows the code that lets others in.{also}",
-        channel=created,
+    what = (
+        f"{title} is yours and private. /invite shows the code that lets others in."
+        if kind
+        else f"{title} is private, and you are its owner. /invite makes a code that lets others "
+        "in; /members says who is."
     )
+    return Result(text=f"{what}{also}", channel=created)
 
 
 async def channel(chat: Chat, rest: str, _at: At) -> Result:
@@ -79,6 +149,8 @@ async def invite(chat: Chat, rest: str, at: At) -> Result:
     """Show the code of the open channel; with `qr`, as a code to scan, too."""
     info = channel_info(chat, at.channel)
     title = sentences.channel_title(info)
+    if info.governance is not None:
+        return await _invite_governed(chat, info, info.governance, rest.casefold().split())
     if info.open:
         return Result(
             text=f"{title} is open to everybody on this network: /join "
@@ -86,22 +158,59 @@ async def invite(chat: Chat, rest: str, at: At) -> Result:
         )
     code = chat.memberships.invite(info.channel)
     text = f"{invitation(title)}\n\n/join {code}"
-    if rest.casefold() == "qr":
+    if rest.casefold() == QR:
         text = "\n".join([text, "", *ascii_blocks(code)])
         return Result(text=text)
     return Result(text=text, action=f"invite({info.channel!r})")
 
 
-def invitation(title: str) -> str:
-    """Return what a code is good for."""
-    return f"Anyone with this code can read and write in {title}; share it with care:"
+async def _invite_governed(
+    chat: Chat, info: ChannelInfo, governance: GovernanceInfo, words: list[str]
+) -> Result:
+    """Make a code by which somebody becomes member or reader, or end all there are.
+
+    Raises:
+        LocalError: we may not, or the words mean nothing here.
+    """
+    snapshot, title = chat.snapshot(), sentences.channel_title(info)
+    if words == [END]:
+        rights.check(snapshot, info, governance, Right.ROTATE)
+        await chat.governing.end_invites(info.channel)
+        return Result(
+            text=f"All codes of {title} are ended: nobody comes in by them any more. /invite "
+            "makes a new one."
+        )
+    roles = [INVITED[word] for word in words if word in INVITED]
+    if len(roles) > 1 or any(word not in {*INVITED, QR} for word in words):
+        raise LocalError(
+            f"Write /invite, /invite reader, or /invite {END}, which ends all codes; who is to be "
+            "an admin gets the role once they are in, with /role."
+        )
+    rights.check(snapshot, info, governance, Right.INVITE)
+    role = roles[0] if roles else Role.MEMBER
+    code = await chat.governing.invite(info.channel, role)
+    text = f"{invitation(title, role)}\n\n/join {code}"
+    if QR in words:
+        return Result(text="\n".join([text, "", *ascii_blocks(code)]))
+    return Result(text=text, action=f"show_code({info.channel!r}, {code!r}, {int(role)})")
+
+
+def invitation(title: str, role: Role | None = None) -> str:
+    """Return what a code is good for; `role` is the one it gives where people have roles."""
+    if role is None:
+        return f"Anyone with this code can read and write in {title}; share it with care:"
+    can = "read" if role is Role.READER else "read and write"
+    return (
+        f"Whoever has this code can come into {title} and {can}, until the next removal, /rotate "
+        f"or /invite {END}; share it with care:"
+    )
 
 
 ROWS: Final = (
     Command(("/join",), "#name or code", "join a channel and switch to it", join),
-    Command(("/create",), "name", "create a private channel", create),
+    Command(("/create",), "name [plain]", "create a private channel", create),
     Command(("/leave",), "", "leave this channel; its history is kept", leave),
     Command(("/channel",), "#name", "switch to another of your channels", channel),
     Command(("/channels",), "", "list your channels", channels),
-    Command(("/invite",), "[qr]", "show this channel's invite code", invite),
+    Command(("/invite",), "[qr] [end]", "an invite code of this channel; end: ends all", invite),
 )

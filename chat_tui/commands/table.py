@@ -16,6 +16,7 @@ from chat_tui.commands import (
     editing,
     exporting,
     gaps,
+    membership,
     people,
     reading,
     settings,
@@ -26,6 +27,7 @@ from chat_tui.commands import (
 )
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.text.slash import is_command
+from chat_tui.wording import membership as membership_words
 from chat_tui.wording import sentences
 from sync.errors import LocalError, StorageError
 from sync.machine import ChannelId
@@ -59,10 +61,13 @@ class Commands:
             return Result(ok=False, text=str(error))
 
     def vocabulary(self) -> list[str]:
-        """Return what Tab completes: commands, channels, and the names of peers."""
+        """Return what Tab completes: commands, channels, and the names of peers and members."""
         snapshot = self._chat.snapshot()
         titles = [sentences.channel_title(info) for info in snapshot.channels]
         nicks = [sentences.name_of(snapshot, peer.peer) for peer in snapshot.peers]
+        for info in snapshot.channels:
+            if info.governance is not None:
+                nicks += membership_words.names(snapshot, info.governance)
         return [*BY_NAME, *titles, *dict.fromkeys(nicks)]
 
     async def _write(self, text: str, channel: ChannelId | None) -> Result:
@@ -116,6 +121,7 @@ def help_text() -> str:
 TABLE: Final = (
     Command(("/help",), "[command]", "list all commands", show_help),
     *channels.ROWS,
+    *membership.ROWS,
     *people.ROWS,
     *direct.ROWS,
     *trust.ROWS,

@@ -21,6 +21,7 @@ class Place(Enum):
     OVER = "in texts and lists over the chat"
     DETAILS = "in the details of a message or a gap"
     PEERS = "in the list of peers"
+    MEMBERS = "in the list of members"
     VERIFY = "while words are compared"
     SETTINGS = "in the settings"
     DEMO = "in the demo"
@@ -37,7 +38,7 @@ class Place(Enum):
 
 
 CONVERSATION: Final = frozenset({"input", "transcript"})
-OVER: Final = frozenset({"over", "details", "peers"})
+OVER: Final = frozenset({"over", "details", "peers", "members"})
 EVERY_MOMENT: Final = CONVERSATION | OVER | {"pane", "verify", "settings", "demo"}
 
 MOMENTS: Final = {
@@ -50,6 +51,7 @@ MOMENTS: Final = {
     Place.OVER: OVER,
     Place.DETAILS: frozenset({"details"}),
     Place.PEERS: frozenset({"peers"}),
+    Place.MEMBERS: frozenset({"members"}),
     Place.VERIFY: frozenset({"verify"}),
     Place.SETTINGS: frozenset({"settings"}),
     Place.DEMO: frozenset({"demo"}),

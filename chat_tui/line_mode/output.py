@@ -13,11 +13,13 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
+from chat_tui.wording import sentences
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
 from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, to_json
 from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
+from chat_tui.wording.rights import why_not_writing
 from chat_tui.wording.sentences import looks_like
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
@@ -179,8 +181,12 @@ class TextFace:
         name = self._name(channel)
         info = next(one for one in self._client.snapshot().channels if one.channel == channel)
         openness = "open to everybody on this network" if info.open else "private"
+        if info.governance is not None:
+            openness = sentences.openness(info)
         self._say(f"You are {self._client.nick} in {name}, {openness}. /help lists commands.")
         self._say(self._client.snapshot().network)
+        if barred := why_not_writing(self._client.snapshot(), info):
+            self._say(barred)
         if alike := looks_like(self._client.snapshot(), info):
             self._say(alike)
         for text in disk_lines(self._client.snapshot(), 0):

@@ -28,6 +28,7 @@ FURTHER: Final = (
     Place.OVER,
     Place.DETAILS,
     Place.PEERS,
+    Place.MEMBERS,
     Place.VERIFY,
     Place.SETTINGS,
     Place.DEMO,

@@ -14,16 +14,16 @@ from textual.widgets import Button, Input
 from chat_tui.client.chat import Chat
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
+from chat_tui.screens.people_list import PeopleList
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.addresses import parse_address
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.widgets.panel import Panel
-from chat_tui.widgets.scrolling import OVER_KEYS
-from chat_tui.widgets.text_screen import REFRESH_S, TextScreen
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording import peers_table, person, safety_words, sentences
 from chat_tui.wording.glyphs import ASCII, Glyphs
-from chat_tui.wording.panels import BAD, DIM, GOOD, here_first
+from chat_tui.wording.panels import BAD, DIM, here_first
 from sync.entries.identity import fingerprint
 from sync.errors import LocalError
 from sync.machine import ChannelId, PeerId
@@ -42,11 +42,10 @@ ANSWERS = {
 }
 
 
-class PeersScreen(ModalScreen[ChannelId | None]):
+class PeersScreen(PeopleList[ChannelId | None]):
     """The table; returns a channel to open, or None. `channel` is the one to reconcile."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *OVER_KEYS,
         *bindings_of(Place.PEERS),
         *heard_as("leave", "peers"),
     ]
@@ -54,72 +53,28 @@ class PeersScreen(ModalScreen[ChannelId | None]):
     def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
         super().__init__()
         self._chat, self._channel, self._glyphs = chat, channel, glyphs
-        self._chosen: PeerId | None = None
 
-    def compose(self) -> ComposeResult:
-        """Title, table, what came of the last key, keys."""
-        with Vertical(id="peers"):
-            yield Panel(id="peers-title")
-            with VerticalScroll(id="peers-frame", can_focus=False):
-                yield Panel(id="peers-table")
-            yield Panel(id="peers-said")
-            yield Panel(id="peers-keys")
+    def people(self) -> list[PeerId]:
+        """See `PeopleList`; who is here comes first."""
+        return [one.peer for one in here_first(self._chat.snapshot())]
 
-    def on_mount(self) -> None:
-        """Show it now, and whenever it differs."""
-        self._tick()
-        self.set_interval(REFRESH_S, self._tick)
+    def lines(self, width: int, cursor: int) -> list[Content]:
+        """See `PeopleList`."""
+        return peers_table.table(self._chat.snapshot(), width, cursor, self._glyphs)
 
-    def on_resize(self) -> None:
-        """Fill the new width."""
-        self._tick()
+    def heading(self) -> Content:
+        """See `PeopleList`."""
+        return peers_table.title(self._chat.snapshot())
 
-    def _tick(self) -> None:
-        snapshot = self._chat.snapshot()
-        peers = here_first(snapshot)
-        if self._chosen is None and peers:
-            self._chosen = peers[0].peer
-        lines = peers_table.table(snapshot, self.size.width - 2, self._cursor(peers), self._glyphs)
-        self.query_one("#peers-title", Panel).show(peers_table.title(snapshot))
-        keys = peers_table.keys(self.size.width - 2, keys_of(self))
-        self.query_one("#peers-keys", Panel).show(keys)
-        self.query_one("#peers-table", Panel).show(Content("\n").join(lines))
-
-    def _cursor(self, peers: list[PeerInfo]) -> int:
-        return next((at for at, one in enumerate(peers) if one.peer == self._chosen), 0)
+    def key_hints(self, width: int) -> Content:
+        """See `PeopleList`."""
+        return peers_table.keys(width, keys_of(self))
 
     @property
     def chosen(self) -> PeerInfo | None:
-        """Peer under the cursor, which stays on them, whoever comes or goes."""
-        peers = here_first(self._chat.snapshot())
-        return peers[self._cursor(peers)] if peers else None
-
-    def _say(self, text: str, style: str = GOOD) -> None:
-        self.query_one("#peers-said", Panel).show(Content.styled(text, style))
-
-    def action_leave(self) -> None:
-        """Go back to the conversation."""
-        self.dismiss(None)
-
-    def action_page(self, screens: int) -> None:
-        """Go to the peer a screen further."""
-        self.action_step(screens * max(1, self.query_one("#peers-frame").size.height - 1))
-
-    def action_edge(self, which: int) -> None:
-        """Go to the last peer, or to the first if negative."""
-        self.action_step(which * len(self._chat.snapshot().peers))
-
-    def action_step(self, step: int) -> None:
-        """Go to the peer below, or above if negative."""
-        peers = here_first(self._chat.snapshot())
-        if peers:
-            at = min(max(self._cursor(peers) + step, 0), len(peers) - 1)
-            self._chosen = peers[at].peer
-            self._tick()
-            frame = self.query_one("#peers-frame")
-            top, height = int(frame.scroll_offset.y), frame.size.height
-            if not top <= at + 1 < top + height:
-                frame.scroll_to(y=max(0, at + 1 - height // 2), animate=False)
+        """Peer under the cursor."""
+        at = self.at_cursor
+        return next((one for one in self._chat.snapshot().peers if one.peer == at), None)
 
     def action_enter(self) -> None:
         """Show all that is known of one."""

@@ -43,6 +43,12 @@ def day_of(when: Nanos) -> str:
     return f"{local:%A}, {local.day} {local:%B %Y}"
 
 
+def day_and_time(when: Nanos) -> str:
+    """Return the local day and time, as `21 Nov 2025, 09:15`."""
+    local = _local(when)
+    return f"{local.day} {local:%b %Y, %H:%M}"
+
+
 def span(length: Nanos) -> str:
     """Return a length of time in its largest whole unit, as `12 s`; less than nothing is `0 s`."""
     for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):

@@ -34,6 +34,8 @@ PLACEHOLDER: Final = "Enter sends, Ctrl+J begins a new line, / begins a command"
 PLACEHOLDER_SHORT: Final = "Enter sends, Ctrl+J new line, / a command"
 """Where the other one would need two lines."""
 
+PLACEHOLDER_BARRED: Final = "/ begins a command"
+
 
 class InputHistory:
     """Texts sent before, newest last, and the draft kept while stepping back."""
@@ -121,11 +123,21 @@ class Composer(TextArea):
         self._candidate = -1
         self._pasted = ""
         self._addressee = Content("")
+        self._barred = False
         self.paste_lines = PASTE_LINES.default
         """A paste of more lines says so before it is sent; 0: none does."""
 
+    def bar(self, *, barred: bool) -> None:
+        """Say that only commands can be entered, where nothing can be written."""
+        if barred != self._barred:
+            self._barred = barred
+            self.on_resize()
+
     def on_resize(self) -> None:
         """Say what Enter does in words that fit one line."""
+        if self._barred:
+            self.placeholder = PLACEHOLDER_BARRED
+            return
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
 

@@ -44,7 +44,7 @@ class StatusLine(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._left, self._right = Sentence(id="status"), Panel(id="chip")
-        self._sentence = ""
+        self._sentence, self._barred = "", False
         self._saying = Saying()
         self._timed: Notice | None = None
         self._timer: Timer | None = None
@@ -54,9 +54,12 @@ class StatusLine(Horizontal):
         yield self._left
         yield self._right
 
-    def show(self, sentence: str) -> None:
-        """Say what happens, unless there is a notice to read."""
-        self._sentence = sentence
+    def show(self, sentence: str, *, barred: bool = False) -> None:
+        """Say what happens, unless there is a notice to read.
+
+        `barred`: it says why nothing can be written, so it is wrapped and never cut.
+        """
+        self._sentence, self._barred = sentence, barred
         self._draw()
 
     def has_room(self, text: str) -> bool:
@@ -92,8 +95,8 @@ class StatusLine(Horizontal):
 
     def _draw(self) -> None:
         said = self._saying.now
-        self._left.set_class(said is not None, "notice")
-        self._left.show(panels.status(self._sentence, said))
+        self._left.set_class(said is not None or self._barred, "notice")
+        self._left.show(panels.status(self._sentence, said, barred=self._barred))
         if self._saying.for_a_while is not self._timed:
             self._timed = self._saying.for_a_while
             if self._timer is not None:

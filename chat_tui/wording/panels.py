@@ -12,10 +12,11 @@ from chat_tui.keys.names import name_of
 from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import count, milliseconds
-from chat_tui.wording import sentences
+from chat_tui.wording import membership, sentences
 from chat_tui.wording.glyphs import Glyphs
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
+from sync.view.governance_infos import GovernanceInfo, Role
 from sync.view.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
 
 SIDEBAR_CELLS: Final = 24
@@ -39,6 +40,9 @@ TRUST_STYLES: Final = {
     Trust.BLOCKED: BAD,
     Trust.CHANGED: f"bold {BAD}",
 }
+
+MEMBERS_SHOWN: Final = 8
+"""Members in the list at the side: /members shows all."""
 
 AWAY_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
@@ -80,10 +84,13 @@ def trust(what: Trust, glyphs: Glyphs) -> Content:
     return Content.styled(f"{glyphs.trust[what]} {what.value}", TRUST_STYLES[what])
 
 
-def addressee(info: ChannelInfo | None) -> Content:
-    """Return who reads what is written here: the title of the input."""
+def addressee(info: ChannelInfo | None, *, barred: bool = False) -> Content:
+    """Return who reads what is written here: the title of the input; `barred`: nobody does."""
     if info is None:
         return Content("no channel")
+    if barred:
+        title = sentences.channel_title(info)
+        return Content.styled(f"{title}: you cannot write here", BUSY)
     return Content(f"to {sentences.channel_title(info)}, {sentences.openness(info)}")
 
 
@@ -99,10 +106,13 @@ def name(snapshot: Snapshot) -> Content:
     return Content.styled(clean_nick(snapshot.nick), "bold")
 
 
-def status(sentence: str, said: Notice | None) -> Content:
-    """Return what happens and what comes next; a notice comes before it."""
+def status(sentence: str, said: Notice | None, *, barred: bool = False) -> Content:
+    """Return what happens and what comes next; a notice comes before it.
+
+    `barred`: the sentence says why nothing can be written.
+    """
     if said is None:
-        return Content.styled(sentence, DIM)
+        return Content.styled(sentence, BUSY if barred else DIM)
     style = "bold $error" if said.level is Level.ERROR else GOOD
     return Content.styled(clean_text(said.text), style)
 
@@ -180,10 +190,19 @@ def sidebar(
             lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
         else:
             lines.append(_row(Content(f"  {sentences.channel_title(info)}"), right, SIDEBAR_WIDTH))
-    lines += [Content(""), Content.styled("PEERS", TITLE)]
-    me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
-    lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
+    here_now = sentences.find(snapshot, shown)
+    governance = None if here_now is None else here_now.governance
     peers = here_first(snapshot)
+    if governance is not None:
+        lines += [Content(""), *_members(snapshot, governance, glyphs)]
+        peers = [one for one in peers if governance.member(one.peer) is None]
+    is_listed = governance is not None and governance.member(snapshot.me) is not None
+    if peers or not is_listed:
+        title = "PEERS" if governance is None else "OTHERS"
+        lines += [Content(""), Content.styled(title, TITLE)]
+    if not is_listed:
+        me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
+        lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
     here = sum(peer.state is PeerState.UP for peer in peers)
     for peer in peers[: here + AWAY_SHOWN]:
         style = "" if peer.state is PeerState.UP else DIM
@@ -198,6 +217,25 @@ def sidebar(
         key = with_keys("{peers}", chosen)
         lines.append(Content.styled(f"  and {more:,} more, {key}", DIM))
     return Content("\n").join(lines)
+
+
+def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> list[Content]:
+    """Return who is in the open channel, a line each: who has a role of their own, then others."""
+    lines = [Content.styled(f"MEMBERS {len(governance.members):,}", TITLE)]
+    peers = {one.peer: one for one in snapshot.peers}
+    for one in governance.members[:MEMBERS_SHOWN]:
+        peer = peers.get(one.peer)
+        here = Content.styled(glyphs.here, GOOD) if one.peer == snapshot.me else None
+        here = here or (Content.styled(glyphs.away, DIM) if peer is None else sign(peer, glyphs))
+        name = here + f" {membership.called(snapshot, one.peer, one.nick)}"
+        role = "" if one.role is Role.MEMBER else membership.ROLES[one.role]
+        right = Content.styled(role, DIM)
+        if peer is not None:
+            right += Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
+        lines.append(_row(name, right, SIDEBAR_WIDTH))
+    if (more := len(governance.members) - MEMBERS_SHOWN) > 0:
+        lines.append(Content.styled(f"  and {more:,} more, /members", DIM))
+    return lines
 
 
 def here_first(snapshot: Snapshot) -> list[PeerInfo]:

@@ -12,6 +12,7 @@ from chat_tui.text.times import count, milliseconds, span
 from chat_tui.wording import clocks
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.view.governance_infos import Right
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
 ID_SHOWN: Final = 6
@@ -295,6 +296,12 @@ def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
     if not up:
         return ""
     way = f"/join {typed_title(info)}" if info.open else "the code that /invite shows"
+    if info.governance is not None:
+        members = {one.peer for one in info.governance.members}
+        up = [peer for peer in up if peer.peer not in members]
+        if not up or not info.governance.may(Right.INVITE):
+            return ""
+        way = "the code that /invite makes"
     return f"{_names(snapshot, up)} can come here with {way}."
 
 
@@ -312,6 +319,8 @@ def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
         if info.open
         else "Only people with the code can read here; /invite shows it for you to pass on."
     )
+    if info.governance is not None:
+        readers = "Only members can read here. /members says who is, /invite lets in more."
     return (f"Nothing was written in {channel_title(info)} yet.", readers)
 
 
@@ -321,6 +330,9 @@ def openness(info: ChannelInfo) -> str:
         return "open to everybody on this network"
     if info.direct is not None:
         return f"only {clean_nick(info.name)} and you can read it"
+    if info.governance is not None:
+        people = len(info.governance.members)
+        return f"only its {count(people, 'member')} can read it" if people else "for members alone"
     return "private: only people with its invite code"
 
 

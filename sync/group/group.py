@@ -112,7 +112,8 @@ class Group:
         self.typists = Typists()
         self._relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
-        self._restored = False
+        self.restored = False
+        """Whether what the disk holds was read."""
         self.copy: Message | None = None
         """The message that the last input brought though it is here already."""
         self.asked: tuple[HistoryEntry, ...] = ()
@@ -763,7 +764,7 @@ class Group:
         effects: list[values.Effect] = []
         if self.aside.offset != before:
             effects += self._sds(sds.ReferenceClock(self.aside.offset))
-        return [*effects, *self._judged()] if self._restored else effects
+        return [*effects, *self._judged()] if self.restored else effects
 
     def _judged(self) -> list[values.Effect]:
         """Let in, take back and send what the clocks that are known now say."""
@@ -904,7 +905,7 @@ class Group:
         effects = self._sds(restored_of(state))
         self.aside.restore(state, self._now)
         self._sds(sds.ReferenceClock(self.aside.offset))
-        self._restored = True
+        self.restored = True
         if self.governing is not None:
             effects.append(values.Governed(()))
         return [*effects, *self._judged()]

@@ -350,6 +350,14 @@ class GroupDriver:
         if governance is not None and governance.now.role(self._key) is not Role.NONE:
             await self._host.act(channel, Leave())
 
+    async def taken_up(self, channel: ChannelId) -> None:
+        """Return once our ops of a channel are read from the disk.
+
+        Raises:
+            LocalError: nobody governs it, or there are none.
+        """
+        await self._governance(channel)
+
     async def _governance(self, channel: ChannelId) -> Governance:
         """Return the governance of a channel of ours, whose ops may just be read from the disk.
 

@@ -6,7 +6,7 @@ Nicks and reasons are other people's bytes: sanitise to render. A nick is empty 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from sync.group.governance_values import (
     OPEN_POLICY,
@@ -231,6 +231,9 @@ class GovernanceInfo:
     answers_skipped: int = 0
     """Answers it was not asked about, for want of time or of room."""
 
+    read: bool = True
+    """Whether our disk was read; before that nothing is known, and nothing is refused."""
+
     def may(self, right: Right) -> bool:
         """Return whether we may do something now."""
         return right in self.rights
@@ -238,6 +241,10 @@ class GovernanceInfo:
     def member(self, peer: PeerId) -> MemberInfo | None:
         """Return somebody who is in; None for everybody else."""
         return next((one for one in self.members if one.peer == peer), None)
+
+
+UNREAD: Final = GovernanceInfo(founded=False, read=False)
+"""State of a channel whose ops are not read from the disk yet."""
 
 
 class ActKind(Enum):

@@ -20,7 +20,7 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.session import Session
 from sync.structures.set_digest import ROW_BYTES
-from sync.view.governance_infos import NickOf, nameless
+from sync.view.governance_infos import UNREAD, NickOf, nameless
 from sync.view.governance_projection import governance_info
 from sync.view.line_looks import changed
 from sync.view.view import (
@@ -411,7 +411,9 @@ def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameles
         direct=membership.direct,
         governance=None
         if group.governing is None
-        else governance_info(group.governing, sds.me, nick_of),
+        else governance_info(group.governing, sds.me, nick_of)
+        if group.restored
+        else UNREAD,
     )
 
 

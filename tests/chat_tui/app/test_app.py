@@ -122,7 +122,7 @@ async def test_commands_run_and_never_go_out(tmp_path: Path) -> None:
 async def test_joining_and_switching_channels(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice, (130, 30)) as (app, pilot):
         await type_in(pilot, "/create build")
-        await until(pilot, lambda: "to #build, private" in shown(app))
+        await until(pilot, lambda: "to #build, only its 1 member" in shown(app))
         await type_in(pilot, "/invite")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         invite = shown(app)

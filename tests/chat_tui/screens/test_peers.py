@@ -203,7 +203,7 @@ async def test_an_invite_is_shown_to_scan(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         await pilot.pause()
 
-        assert "Anyone with this code can read" in shown(app)
+        assert "Whoever has this code can come into #plans" in shown(app)
         assert "█▀▀▀▀▀█" in shown(app) or "▄▄▄▄▄" in shown(app)
 
 
@@ -266,6 +266,6 @@ async def test_a_key_copies_the_invite_code(tmp_path: Path) -> None:
         await until(pilot, lambda: "Copied" in shown(app))
         plans = next(i.channel for i in alice.snapshot().channels if i.name == "plans")
 
-        assert app.clipboard == f"/join {alice.memberships.invite(plans)}"
+        assert app.clipboard == f"/join {await alice.governing.invite(plans)}"
         await pilot.press("escape")
         assert not isinstance(app.screen, TextScreen)

@@ -204,3 +204,29 @@ def test_the_same_input_twice_is_kept_once() -> None:
     history.add("a")
 
     assert (history.older(""), history.older("")) == ("a", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        ("/role bob ", ["reader", "member", "admin"]),
+        ("/role bob a", ["admin"]),
+        ("/role Bob the second m", ["member"]),
+        ("/add erin r", ["reader"]),
+        ("/policy w", ["write"]),
+        ("/policy write ", ["members", "admins"]),
+        ("/policy write a", ["admins"]),
+        ("/invite e", ["end"]),
+        ("/create plans p", ["plain"]),
+    ],
+)
+def test_words_that_commands_about_members_take_are_completed(
+    before: str, words: list[str]
+) -> None:
+    assert completions(before, WORDS) == words
+
+
+def test_a_name_is_completed_where_a_command_takes_one() -> None:
+    assert completions("/kick ali", ["alice", "/add"]) == ["alice"]
+    assert completions("/role ali", ["alice", "/add"]) == ["alice"]
+    assert completions("/policy x", ["alice", "xenia"]) == ["xenia"]

@@ -1,8 +1,8 @@
 """Scenes in the pictures of the program, each with the keys that a person pressed in it.
 
 Everything on them comes from the simulator on a fixed seed and from its clock, so a picture is a
-function of the code alone. Only what the doctor found is arranged: it tests the computer it runs
-on, and no two are alike.
+function of the code alone. Arranged are only what the doctor found, for it tests the computer it
+runs on, and who is in the channel of the pictures about members.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,6 +23,7 @@ from chat_tui.settings import schema
 from chat_tui.widgets.text_screen import TextScreen
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import SEED, ready
+from tests.support.chat_tui.governed import all_on_alice, removed, screen_of, with_others
 from tests.support.chat_tui.readings import command, shown, until
 
 Act: TypeAlias = Callable[[Pilot[Any]], Awaitable[None]]
@@ -82,6 +83,11 @@ def ahead() -> ChatApp:
     return scenes.screen_of(scenes.ahead_of_time())
 
 
+def governed() -> ChatApp:
+    """Alice, on whom all depends, with erin, who asks, and mallory, who was removed."""
+    return screen_of(with_others(all_on_alice()))
+
+
 def repairing() -> ChatApp:
     return scenes.screen_of(scenes.repairing())
 
@@ -117,6 +123,12 @@ async def search(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await command(pilot, "/search cable")
     await until(pilot, lambda: "hit 1 of" in shown(pilot.app))
+
+
+async def open_members(pilot: Pilot[Any]) -> None:
+    await pilot.pause()
+    await command(pilot, "/members")
+    await pressing("down")(pilot)
 
 
 async def choose_a_theme(pilot: Pilot[Any]) -> None:
@@ -185,6 +197,8 @@ PICTURES: Final = {
     "sync_wide": Picture(syncing, WIDE, pressing("f2", "4", "j")),
     "sync_narrow": Picture(syncing, NARROW, nothing),
     "peers": Picture(known, NARROW, pressing("f3", "down")),
+    "members": Picture(governed, NARROW, open_members),
+    "removed": Picture(lambda: screen_of(removed(reason="spam")), NARROW, nothing),
     "verify": Picture(known, NARROW, pressing("f3", "v")),
     "changed_key": Picture(lambda: known(impostor=True), NARROW, nothing),
     "clock": Picture(ahead, NARROW, nothing),

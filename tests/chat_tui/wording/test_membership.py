@@ -1,0 +1,103 @@
+"""Members of a governed channel, in words."""
+
+from dataclasses import replace
+
+from chat_tui.wording import membership, sentences
+from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Role
+from tests.support.chat_tui.conversations import peer
+from tests.support.chat_tui.governed import (
+    ALICE,
+    BOB,
+    CAROL,
+    FRIENDS,
+    all_on_alice,
+    governance,
+    member,
+    plans,
+    told,
+    with_others,
+)
+from tests.support.chat_tui.scenes import utc
+
+
+def text(info: GovernanceInfo) -> list[str]:
+    with utc():
+        return membership.members_text(told(info), plans(info), info).splitlines()
+
+
+def test_everybody_is_listed_with_role_presence_and_way_in() -> None:
+    assert text(governance()) == [
+        "#plans: 4 people are in. Members write and invite.",
+        "owner   alice · you · founded it, 21 Nov 2025, 12:00",
+        "admin   bob · here · added by alice, 21 Nov 2025, 13:00",
+        "member  carol · away · added by bob, 21 Nov 2025, 14:00",
+        "reader  dave · away · added by bob, 21 Nov 2025, 15:00",
+    ]
+
+
+def test_who_asks_and_who_went_stand_below_with_what_to_do() -> None:
+    lines = text(with_others(governance()))
+
+    assert lines[5:] == [
+        "asks    erin · away · was removed, and asks to be let in again",
+        "gone    mallory · removed by alice: spam, 21 Nov 2025, 16:00",
+        "/add erin lets in who asks.",
+    ]
+
+
+def test_a_member_is_not_told_to_let_in_who_asks() -> None:
+    assert not any("/add" in line for line in text(with_others(governance(Role.MEMBER))))
+
+
+def test_who_got_another_role_later_has_it_by_somebody() -> None:
+    raised = replace(member(CAROL, Role.ADMIN, BOB), role_by=ALICE)
+
+    [line] = [one for one in text(governance(Role.OWNER, raised)) if one.startswith("admin")]
+
+    assert line.endswith("added by bob, 21 Nov 2025, 12:00, admin by alice")
+
+
+def test_a_policy_is_said_field_by_field_where_they_differ() -> None:
+    announcing = governance(policy=Policy(write=Access.ADMINS))
+
+    assert text(announcing)[0] == "#plans: 4 people are in. Admins alone write; members invite."
+
+
+def test_all_that_hangs_on_one_profile_is_warned_of() -> None:
+    alone = all_on_alice()
+    other = replace(governance(Role.MEMBER, member(BOB, Role.OWNER, None)), only_owner=BOB.peer)
+
+    assert "You are the only owner, and there is no admin" in text(alone)[-1]
+    assert "/role NAME admin" in text(alone)[-1]
+    assert text(other)[-1].endswith("Ask bob to make an admin.")
+
+
+def test_where_no_owner_is_left_it_is_said_what_cannot_be_done_any_more() -> None:
+    gone = replace(governance(Role.MEMBER, *FRIENDS[1:]), owners_gone=True)
+
+    assert "nobody can make or lower an admin" in text(gone)[-1]
+
+
+def test_somebody_without_a_name_goes_by_the_key_and_bytes_of_others_are_cleaned() -> None:
+    nameless = member(Person(peer("x")), Role.MEMBER)
+    odd = member(Person(peer("y"), "ev\x1bil"), Role.MEMBER)
+
+    lines = text(governance(Role.OWNER, nameless, odd))
+
+    assert sentences.name_of(told(governance()), peer("x")) in lines[1]
+    assert "\x1b" not in "".join(lines)
+
+
+def test_two_who_look_alike_have_their_keys_beside_their_names() -> None:
+    shared = replace(told(governance()), shared_names=frozenset({"carol"}))
+
+    name = membership.called(shared, CAROL.peer, "carol")
+
+    assert name == f"carol {sentences.name_of(shared, CAROL.peer)}"
+
+
+def test_a_governed_channel_says_who_can_read_it() -> None:
+    info = plans(governance())
+
+    assert sentences.openness(info) == "only its 4 members can read it"
+    assert "/members says who is" in sentences.nothing_yet(info)[1]
