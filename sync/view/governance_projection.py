@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
+from typing import Final
 
 from sync.group.governance_parts import (
     Act,
