@@ -125,13 +125,10 @@ EDITED: Final = "(edited)"
 DELETED: Final = "deleted by its author"
 """Words in place of the text of a message that its author has hidden."""
 
-HIDDEN: Final = "hidden by {name} (admin)"
-"""Words in place of the text of a message that an admin has hidden."""
-
 
 def hidden_by(name: str) -> str:
     """Return what stands in place of a text that an admin, of this name, has hidden."""
-    return HIDDEN.format(name=name)
+    return f"hidden by {name} (admin)"
 
 
 REPLACED: Final = "replaced: its author has written it anew"
@@ -148,13 +145,10 @@ LOADING: Final = "history loading"
 PARKED: Final = "waits for its time"
 """Words for a message that is set aside until then."""
 
-PENDING: Final = "waits: who let {name} in is not known here yet"
-"""Words for a message that waits for ops of governance."""
-
 
 def pending(line: Line) -> str:
     """Return why a message waits for ops of governance."""
-    return PENDING.format(name=clean_nick(line.nick))
+    return f"waits: who let {clean_nick(line.nick)} in is not known here yet"
 
 
 UNANSWERED: Final = "waits for your answer"
