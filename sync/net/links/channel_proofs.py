@@ -11,6 +11,8 @@ Rules:
 4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
 5. A governed channel has a secret for each epoch: the newest few are proved unasked, and every one
    that the peer proves. Whoever is out is shown none.
+6. The responder, too, proves its governed channels unasked, those that the initiator has not proved
+   by its first ping: one who was away for long, or is out, knows other epochs than are shown to it.
 """
 
 import hmac
@@ -37,6 +39,11 @@ One for each of its channels, one each time it joins, eight for a governed one: 
 does while a link lasts. They are kept, 16 kB at most, because the proof of a channel may come
 before we join that channel.
 """
+
+
+OLDER_SHOWN_MAX: Final = PROOFS_MAX // 2
+"""Proofs shown unasked, from which on older epochs are left out: the rest is for answers, for what
+is joined later and for new epochs."""
 
 
 def prove(secret: bytes, role: Role, handshake_hash: bytes) -> bytes:
@@ -105,8 +112,12 @@ class Membership:
 
     def opening(self, direct: Collection[ChannelId] = ()) -> list[bytes]:
         """The proofs to send when the link is up: all if we dialled, else of `direct` channels."""
-        first = direct if self._role is Role.RESPONDER else self._secrets
-        return [mac for channel in first for mac in self._show_epochs(channel)]
+        return self._show_some(direct if self._role is Role.RESPONDER else self._secrets)
+
+    def after_opening(self) -> list[bytes]:
+        """The proofs to send, if the peer dialled, once it has shown what it shows unasked."""
+        governed = [one for one, epochs in self._secrets.items() if epochs and epochs[0].op]
+        return self._show_some([one for one in governed if one not in self.proved])
 
     def has_heard(self, secret: bytes) -> bool:
         """Return whether the peer has proved this secret, even of a channel we are not in."""
@@ -175,6 +186,19 @@ class Membership:
         self._secrets[channel] = epochs
         for one in epochs:
             self._expected[channel, one.secret] = self._theirs(one.secret)
+
+    def _show_some(self, channels: Collection[ChannelId]) -> list[bytes]:
+        """Return proofs of channels, the newest secret of each first, as many as may be shown."""
+        macs: list[bytes] = []
+        for rank in range(EPOCHS_SHOWN_MAX):
+            for channel in channels:
+                epochs = self._secrets[channel]
+                if rank >= len(epochs) or (rank and len(macs) >= OLDER_SHOWN_MAX):
+                    continue
+                mac = self._show(channel, epochs[rank].secret)
+                if mac is not None:
+                    macs.append(mac)
+        return macs
 
     def _show_epochs(self, channel: ChannelId) -> list[bytes]:
         """Return the proofs that are shown unasked and were not shown yet."""

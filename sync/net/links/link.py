@@ -95,6 +95,8 @@ class Link:
     """Levels of governed channels of which the peer has proved an epoch."""
     features: frozenset[str] = frozenset()
     """Names of what the peer speaks beyond the frames that everybody knows."""
+    has_shown: bool = False
+    """Whether governed channels were proved to who dialled us, after its own proofs."""
     unproved: dict[tuple[ChannelId, bytes], Nanos | None] = field(default_factory=dict)
     """Newest epochs that the peer had not proved, and since when; None once it has the secret."""
     outbox: list[bytes] = field(default_factory=list)

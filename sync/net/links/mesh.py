@@ -312,10 +312,8 @@ class Mesh:
             case SdsFrame(channel, payload):
                 if channel in link.shared:
                     self._events.arrived(link.peer, channel, payload)
-            case Ping(nonce) if link.may_be_answered(link.heard_at):
-                link.send(Pong(nonce, self._clock.wall(), self._events.follows(link.peer)))
-            case Ping():
-                pass
+            case Ping(nonce):
+                self._on_ping(link, nonce)
             case Pong():
                 if link.ponged(frame, self._clock.now()):
                     self._events.ponged(link.peer)
@@ -345,6 +343,14 @@ class Mesh:
                 link.stream.close()
             case Open():
                 raise RemoteError("a link is opened once")
+
+    def _on_ping(self, link: Link, nonce: int) -> None:
+        if not link.dialled and not link.has_shown:
+            link.has_shown = True
+            for mac in link.membership.after_opening():
+                link.send(Proof(mac))
+        if link.may_be_answered(link.heard_at):
+            link.send(Pong(nonce, self._clock.wall(), self._events.follows(link.peer)))
 
     def _on_proof(self, link: Link, mac: bytes) -> None:
         shared = link.membership.receive(mac)

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sync.calimero.governance.keys import EpochSecret
 from sync.errors import RemoteError
 from sync.machine import ChannelId
-from sync.net.links.channel_proofs import PROOFS_MAX, Joined, Membership, Shared, prove
+from sync.net.links.channel_proofs import (
+    OLDER_SHOWN_MAX,
+    PROOFS_MAX,
+    Joined,
+    Membership,
+    Shared,
+    prove,
+)
 from sync.net.links.channel_secrets import plain
 from sync.net.links.noise import Role
 
@@ -186,3 +194,38 @@ def test_a_proof_of_a_channel_that_we_are_not_in_is_remembered() -> None:
     assert ours.has_heard(secret_of(COFFEE))
     assert not ours.has_heard(secret_of(WATER))
     assert not membership(Role.INITIATOR).has_heard(secret_of(COFFEE))
+
+
+def governed(number: int, epochs: int) -> dict[ChannelId, tuple[EpochSecret, ...]]:
+    """Return so many governed channels, each with so many epochs, the newest first."""
+    return {
+        ChannelId(f"{channel:032x}"): tuple(
+            EpochSecret(epoch, bytes([1]) * 32, b"%d of %d" % (epoch, channel))
+            for epoch in range(epochs, 0, -1)
+        )
+        for channel in range(number)
+    }
+
+
+def test_of_many_governed_channels_the_newest_epochs_are_shown_and_there_is_room_left() -> None:
+    many = governed(200, 20)
+    ours = Membership(Role.INITIATOR, HASH, many)
+
+    shown = ours.opening()
+
+    assert len(shown) == OLDER_SHOWN_MAX < PROOFS_MAX
+    newest = {prove(epochs[0].secret, Role.INITIATOR, HASH) for epochs in many.values()}
+    assert newest <= set(shown)
+
+
+def test_the_responder_proves_what_the_initiator_has_not_proved_of_governed_channels() -> None:
+    known = governed(2, 3)
+    first, second = known
+    ours = Membership(Role.RESPONDER, HASH, known | {TEA: plain(secret_of(TEA))})
+    assert ours.opening() == []
+    ours.receive(prove(known[first][2].secret, Role.INITIATOR, HASH))
+
+    shown = ours.after_opening()
+
+    assert shown == [prove(one.secret, Role.RESPONDER, HASH) for one in known[second]]
+    assert ours.after_opening() == []

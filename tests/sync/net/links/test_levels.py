@@ -126,12 +126,9 @@ async def test_nobody_who_is_out_is_shown_a_proof() -> None:
     alice.governance.people[bob.me, CLUB] = False
     async with stations(alice, bob):
         await alice.mesh.connect(HOST, bob.port)
-        await until(lambda: bob.pongs and alice.pongs, "linked")
-        assert alice.mesh.level(bob.me, CLUB) is Level.NONE  # bob waits for her proofs
-
-        bob.mesh.join(CLUB)
         await until(lambda: ("told", alice.me, CLUB, Told.OUT) in bob.governance.heard, "told")
 
+        assert alice.mesh.level(bob.me, CLUB) is Level.STUB
         assert bob.mesh.level(alice.me, CLUB) is Level.NONE
 
 
@@ -205,3 +202,18 @@ async def test_of_many_notices_few_are_believed() -> None:
         heard = len(alice.governance.heard)
         assert 0 < heard <= NOTICES_BURST + 2
         alice.clock.forward(SECOND)
+
+
+@pytest.mark.parametrize("bob_dials", [True, False])
+async def test_who_knows_only_an_epoch_of_long_ago_is_found_whoever_dials(
+    *, bob_dials: bool
+) -> None:
+    epochs = [EpochSecret(n, bytes([n]) * 32, bytes([n]) * 32) for n in range(1, 30)]
+    alice, bob = station("alice", *epochs), station("bob", epochs[0])
+    knows(bob, alice)
+    knows(alice, bob)
+    async with stations(alice, bob):
+        dialler, other = (bob, alice) if bob_dials else (alice, bob)
+        await dialler.mesh.connect(HOST, other.port)
+
+        await until(lambda: alice.shared and bob.shared, "both are in")
