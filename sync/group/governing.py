@@ -22,6 +22,7 @@ from sync.calimero.governance.catch_up import (
     page,
 )
 from sync.calimero.governance.cross_check import Answer, Answers
+from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import (
     Governance,
     Known,
@@ -289,14 +290,33 @@ class Governing:
     def is_in(self, peer: PeerId) -> bool | None:
         """Return whether a peer is in at our heads.
 
-        False: was in, and is out. None: not as far as is known here.
+        False: was in, or came in by what came to nothing, and is out. None: not as far as is known
+        here.
         """
         if not self.governance.dag.acts:
             return None
         key = Key(bytes.fromhex(peer))
         if self.is_member(key):
             return True
-        return False if key in self.governance.now.people else None
+        return None if self._took_out(key) is None else False
+
+    def _took_out(self, key: Key) -> Act | None:
+        """Return the op for which somebody is out who was in, or who thought so.
+
+        Of an entry that came to nothing, the op that counts among those it came to nothing for.
+        """
+        governance, state = self.governance, self.governance.now
+        acts = governance.dag.acts
+        standing = state.people.get(key)
+        if standing is not None:
+            return acts[standing.act]
+        about = governance.projection.relations.about.get(key, 0)
+        if not about:
+            return None
+        number = about.bit_length() - 1
+        while (loss := state.voids.get(number)) is not None and loss.because is not None:
+            number = loss.because
+        return acts[number]
 
     def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos) -> None:
         """Compare the heads that a peer tells with ours.
@@ -375,10 +395,9 @@ class Governing:
         dag = self.governance.dag
         if not dag.acts:
             return []
-        standing = self.governance.now.people.get(key)
-        if standing is None:
+        departure = self._took_out(key)
+        if departure is None:
             return []
-        departure = dag.acts[standing.act]
         return [one for one in ids if one == departure.id or departure.knew(dag.numbers[one])]
 
     def _check_group(self, group: GroupId) -> None:

@@ -217,10 +217,11 @@ class Witness:
 
     # --- At the end ----------------------------------------------------------------------------
 
-    def check_end(self, disks: Mapping[int, Disk]) -> None:
+    def check_end(self, disks: Mapping[int, Disk], out: Collection[Disk] = ()) -> None:
         """I1, I2 and I5 once the world is quiet; `disks` are those of everybody honest.
 
         Messages set aside anywhere are left out of the comparison, wherever else they are shown.
+        Whoever is not in any more (`out`) has what they had, and what nobody took of them.
         """
         aside = {message_id for disk in disks.values() for message_id in disk.parked()}
         everything = [disk.log() for disk in disks.values()]
@@ -230,7 +231,8 @@ class Witness:
         looks = [disk.looks(but=aside) for disk in disks.values()]
         assert all(look == looks[0] for look in looks), "I2: a message looks different elsewhere"
         held = {message_id for log in everything for _, message_id in log}
-        lost = self.sent - held - aside
+        kept = {message_id for disk in out for message_id in disk.rows}
+        lost = self.sent - held - aside - kept
         assert not lost, f"I1: {len(lost)} messages shown as sent are gone"
         for node, disk in disks.items():
             unshown = {message_id for _, message_id in disk.log()} - self.shown[node]

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, ChannelId, Nanos
+from sync.sim.governance.levels import Levels
 from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.pongs import Pongs
@@ -37,6 +38,8 @@ class Surroundings:
     rng: random.Random
     feed_channel: FeedChannel
     rooms: Rooms
+    levels: Levels | None = None
+    """Levels of the governed channel, where there is one."""
     most: int | None = None
     """Number of links a node has at once; beyond, somebody gives way."""
 
@@ -171,6 +174,9 @@ class Mesh:
         one.join(other.number)
         other.join(one.number)
         for channel in channels:
+            if around.levels is not None and channel == around.levels.channel:
+                around.levels.linked(one, other)
+                continue
             around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
             self._present(one, other, channel)
@@ -211,6 +217,9 @@ class Mesh:
         other.leave(one.number)
         around = self._around
         for channel in shared(around.rooms, one.number, other.number):
+            if around.levels is not None and channel == around.levels.channel:
+                around.levels.gone(one, other)
+                continue
             around.feed_channel(one, values.PeerGone(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
 

@@ -16,6 +16,7 @@ from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.runner import Batch, Release
 from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
+from sync.sim.governance.levels import Level, Levels
 from sync.sim.links import Links
 from sync.sim.measure import Meter
 from sync.sim.network import Network
@@ -74,6 +75,7 @@ class Outlet:
     Attributes:
         listeners: are told the number of the node and what it let out.
         hostile_from: the number of the first hostile node.
+        levels: of the governed channel, where there is one.
         twist: what hostile nodes make of their effects.
     """
 
@@ -87,6 +89,7 @@ class Outlet:
     arrive: Callable[[Node, Frame], None]
     write_anew: Callable[[Node, ChannelId, Sequence[MessageId]], None]
     listeners: Sequence[Callable[[int, Release], None]]
+    levels: Levels | None = None
     watch: Watch | None = None
     hostile_from: int = sys.maxsize
     twist: Twist | None = None
@@ -94,6 +97,11 @@ class Outlet:
 
     def __post_init__(self) -> None:
         self._by_peer = {node.identity.peer_id: node for node in self.nodes}
+
+    @property
+    def _levels(self) -> Levels:
+        assert self.levels is not None, "nobody governs here"
+        return self.levels
 
     def number_of(self, peer: PeerId) -> int:
         """Return the number of a node by its key."""
@@ -181,7 +189,8 @@ class Outlet:
             ):
                 raise AssertionError("this is the runner's, and is not released")
             case (
-                values.SendOp()
+                values.Governed()
+                | values.SendOp()
                 | values.SendHeartbeat()
                 | values.RequestOps()
                 | values.AnswerOps()
@@ -198,7 +207,8 @@ class Outlet:
         self,
         node: Node,
         room: Room,
-        effect: values.SendOp
+        effect: values.Governed
+        | values.SendOp
         | values.SendHeartbeat
         | values.RequestOps
         | values.AnswerOps
@@ -208,21 +218,28 @@ class Outlet:
         """Say something of governance or state: what is on links is lost as frames are."""
         me = node.identity.peer_id
         match effect:
+            case values.Governed():
+                self._levels.weigh_all(node)
             case values.LoadOps(peer, ops, more):
                 contents = node.disks[room.channel].load_ops(ops)
                 self.streams.feed(node, values.OpsLoaded(peer, contents, more), room.channel)
             case values.TellState(contents):
-                hearers = [one for one in self.links.receivers(node) if one in room.members]
+                linked = self.links.receivers(node)
+                hearers = [number for number in linked if self._may_hear(node, room, number)]
                 told = values.StateArrived(me, contents)
                 self._say(node, room, told, hearers, sum(map(len, contents)))
             case values.SendOp(content):
-                hearers = [one for one in self.links.receivers(node) if one in room.members]
+                hearers = [
+                    number
+                    for number in self.links.receivers(node)
+                    if self._levels.level(node, self.nodes[number]) >= Level.GOVERNANCE
+                ]
                 self._say(node, room, values.OpsArrived(me, (content,)), hearers, len(content))
             case values.SendHeartbeat(peers, payload):
                 hearers = [self._by_peer[peer].number for peer in peers]
                 self._say(node, room, values.HeartbeatArrived(me, payload), hearers, len(payload))
             case values.RequestOps(peer, payload):
-                self._stream(node, room, values.OpsRequested(me, payload), self._by_peer[peer])
+                self._ask(node, room, self._by_peer[peer], payload)
             case values.AnswerOps(peer, payload):
                 self._stream(node, room, values.OpsAnswered(me, payload), self._by_peer[peer])
 
@@ -237,8 +254,30 @@ class Outlet:
         heard = partial(self._hear, node.number, to, room.channel, event)
         self.timeline.call(self.timeline.now + self.network.latency(), heard)
 
+    def _ask(self, node: Node, room: Room, other: Node, payload: bytes) -> None:
+        """Ask another node for ops, or learn that it gives none."""
+        levels, me = self._levels, node.identity.peer_id
+        if other.runner is None or levels.level(other, node) is Level.NONE:
+            gives_none = values.OpsUnanswered(other.identity.peer_id)
+            self.streams.feed(node, gives_none, room.channel)
+            return
+        newest = levels.has_newest(other, node)
+        self._stream(node, room, values.OpsRequested(me, payload, newest), other)
+
     def _hear(self, sender: int, node: Node, channel: ChannelId, event: values.Input) -> None:
-        if node.runner is not None and self.links.carries(sender, node):
+        if node.runner is None or not self.links.carries(sender, node):
+            return
+        other = self.nodes[sender]
+        match event:
+            case values.OpsArrived():
+                heard = self._levels.takes_ops(node, other)
+            case values.HeartbeatArrived():
+                heard = self._levels.level(node, other) >= Level.GOVERNANCE
+            case values.StateArrived():
+                heard = self._may_hear(node, self.rooms[channel], sender)
+            case _:
+                heard = True
+        if heard:
             self.streams.feed(node, event, channel)
 
     def _witness(self, node: Node, room: Room, effect: values.Effect) -> None:
@@ -332,8 +371,14 @@ class Outlet:
     ) -> None:
         now = self.timeline.now
         match effect:
-            case values.OpenSession():
-                self.streams.open(node, channel, effect, self._by_peer[effect.peer], now)
+            case values.OpenSession(session, peer):
+                other = self._by_peer[peer]
+                governed = self.levels is not None and channel == self.levels.channel
+                if governed and not self.levels.are_full(other, node):  # type: ignore[union-attr]
+                    closed = values.SessionClosed(session, "not in")
+                    self.streams.feed(node, closed, channel)
+                    return
+                self.streams.open(node, channel, effect, other, now)
             case values.SendPayload(session, payload):
                 self.streams.send(node, session, payload, now)
             case values.CloseSession(session):
@@ -383,13 +428,22 @@ class Outlet:
         frame = Frame(node.number, room, values.Arrived(node.identity.peer_id, payload), message)
         receivers = self.links.receivers(node)
         if channel != CHANNEL:
-            receivers = [number for number in receivers if number in room.members]
+            receivers = [number for number in receivers if self._may_hear(node, room, number)]
         spared = receivers
         if self.watch is not None:
             spared = self.watch.spared(node, payload, cause, receivers)
         arrivals = self.send(frame, spared)
         if self.watch is not None:
             self.watch.sent(node, payload, cause, receivers, arrivals, now)
+
+    def _may_hear(self, node: Node, room: Room, number: int) -> bool:
+        """Return whether a node sends another one what is said in a further channel."""
+        if number not in room.members:
+            return False
+        levels = self.levels
+        if levels is None or levels.channel != room.channel:
+            return True
+        return levels.are_full(node, self.nodes[number])
 
     def send(self, frame: Frame, receivers: Sequence[int]) -> list[tuple[Nanos, int]]:
         """Put a frame on its way; returns when its copies arrive, and at whom."""

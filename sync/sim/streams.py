@@ -144,6 +144,14 @@ class Streams:
         for session in list(node.streams):
             self.close(node, session, now, "cut")
 
+    def end_between(self, node: Node, other: Node, channel: ChannelId, now: Nanos) -> None:
+        """Close all streams of a channel between two nodes."""
+        for session, stream in list(node.streams.items()):
+            if stream.channel == channel and other.number in stream.ends:
+                self.close(node, session, now, "not in any more")
+        self.stop_push(node, channel, other, now)
+        self.stop_push(other, channel, node, now)
+
     def push(
         self, node: Node, channel: ChannelId, other: Node, wanted: values.Push, now: Nanos
     ) -> None:

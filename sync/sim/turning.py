@@ -173,8 +173,7 @@ class Turning:
             node.loading = False
         if batch.failures:
             self._note_failures(node, batch)
-        if len(node.disks) > 1:
-            self._check_answers(node, batch)
+        self._check_answers(node, batch)
         took = len(batch.inputs) * self.work
         if not batch.records and not took:
             if batch.releases or batch.begin_anew:

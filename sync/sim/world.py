@@ -28,6 +28,7 @@ from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
 from sync.sim.governance.founding import Founded, found
+from sync.sim.governance.levels import Levels
 from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.hostile import ALIASES, Hostiles, Member
 from sync.sim.hostile_acts import Mind
@@ -87,6 +88,10 @@ class Terms:
     hostile: int = 0
     governed: bool = False
     """Whether there is a further channel, of all nodes, that node 0 founded and governs."""
+    governed_alone: bool = False
+    """Whether it is the only channel, in place of the one that all are in."""
+    strangers: frozenset[int] = frozenset()
+    """Nodes that are not in it at first."""
 
 
 class World:
@@ -124,30 +129,28 @@ class World:
         total = size + hostile * ALIASES
         self.network = Network(total, link, random.Random(seed + 1))  # noqa: S311
         self.hostile_from = size - hostile
-        self.channel = CHANNEL
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
         self._signed: Signed = {}
-        self._founded = _founded(seed, size) if terms.governed else None
+        self._founded = _founded(seed, size, terms.strangers) if terms.governed else None
+        self.channel = self._first_channel()
         self.rooms = {
             channel: self._room(channel, members)
             for channel, members in [
-                (CHANNEL, frozenset(range(total))),
+                (self.channel, frozenset(range(total))),
                 *[(further_channel(1 + at), some) for at, some in enumerate(terms.rooms)],
                 *[(one, frozenset(range(size))) for one in (self.governed,) if one is not None],
             ]
         }
-        first = self.rooms[CHANNEL]
+        first = self.rooms[self.channel]
         self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
         self._tokens = 0
         self._clocks_differ = any(clocks)
-        self.nodes = [self._new_node(number) for number in range(size)]
-        self.nodes += [self._alias(number, size) for number in range(size, total)]
-        for room in self.rooms.values():
-            room.witness.honest.update(node.identity.peer_id for node in self.honest)
+        self.nodes = self._new_nodes(size, total)
         self.streams = Streams(
             self.nodes, self.network, self._feed_channel, self.time.call, watch, terms.streams_max
         )
+        self.levels = None if self._founded is None else self._new_levels(self._founded.channel)
         around = Surroundings(
             self.nodes,
             self.network,
@@ -155,6 +158,7 @@ class World:
             self.rng,
             self._feed_channel,
             self.rooms,
+            self.levels,
             terms.links_max,
         )
         self._turning = Turning(
@@ -172,9 +176,7 @@ class World:
             watch=watch,
             signed=self._signed,
         )
-        for node in self.nodes[:size]:
-            node.clock_offset = clocks[node.number] if clocks else 0
-            self._start(node)
+        self._start_all(size, clocks)
         self.links: Links = Mesh(around, telling=self._clocks_differ) if terms.mesh else Air(around)
         self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
@@ -187,6 +189,7 @@ class World:
             arrive=self._arrive,
             write_anew=self._write_anew,
             listeners=self.listeners,
+            levels=self.levels,
             watch=watch,
             hostile_from=self.hostile_from,
         )
@@ -196,6 +199,36 @@ class World:
             self.hostiles = self._hostiles(self.links, size)
             self._outlet.twist = self.hostiles.twist
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
+
+    def _first_channel(self) -> ChannelId:
+        if not self.terms.governed_alone:
+            return CHANNEL
+        assert self._founded is not None
+        assert not self.terms.hostile, "hostile members know the channel that all are in"
+        return self._founded.channel
+
+    def _new_nodes(self, size: int, total: int) -> list[Node]:
+        nodes = [self._new_node(number) for number in range(size)]
+        for room in self.rooms.values():
+            honest = nodes[: self.hostile_from]
+            room.witness.honest.update(node.identity.peer_id for node in honest)
+        return nodes + [self._alias(number, size) for number in range(size, total)]
+
+    def _start_all(self, size: int, clocks: Sequence[Nanos]) -> None:
+        for node in self.nodes[:size]:
+            node.clock_offset = clocks[node.number] if clocks else 0
+            self._start(node)
+
+    def _new_levels(self, channel: ChannelId) -> Levels:
+        levels = Levels(
+            channel,
+            self.nodes,
+            self.terms.strangers,
+            self._feed_channel,
+            lambda act: self.time.call(self.now + self.network.latency(), act),
+        )
+        levels.ended = lambda one, other: self.streams.end_between(one, other, channel, self.now)
+        return levels
 
     def _room(self, channel: ChannelId, members: frozenset[int]) -> Room:
         parameters, founded = self.terms.parameters, self._founded
@@ -254,7 +287,7 @@ class World:
 
     def send(self, number: int, payload: bytes, receivers: Sequence[int]) -> None:
         """Put any bytes on the links from node `number`, in the first channel."""
-        room = self.rooms[CHANNEL]
+        room = self.rooms[self.channel]
         said = values.Arrived(self.nodes[number].identity.peer_id, payload)
         self._outlet.send(Frame(number, room, said, None), receivers)
 
@@ -284,14 +317,15 @@ class World:
             self.witness.delivered(number, rows[entry.message_id], node.disk)
         self.restart(number)
 
-    def write_text(self, number: int, text: str, channel: ChannelId = CHANNEL) -> None:
+    def write_text(self, number: int, text: str, channel: ChannelId | None = None) -> None:
         """Let a node's person write a line now."""
         node = self.nodes[number]
         if node.runner is None:
             return
         self._tokens += 1
         body = encode_text(Text(f"node{number}", text))
-        self._feed_channel(node, values.Write(self._tokens, Kind.TEXT, body), channel)
+        write = values.Write(self._tokens, Kind.TEXT, body)
+        self._feed_channel(node, write, self.channel if channel is None else channel)
 
     def act(self, number: int, op: Op) -> None:
         """Let a node's person govern now; without the right, nothing comes of it."""
@@ -341,7 +375,7 @@ class World:
         node = self.nodes[number]
         if node.runner is not None:
             now = self.now + node.machine_offset
-            node.runner.tell_typing(CHANNEL, f"node{number}", now)
+            node.runner.tell_typing(self.channel, f"node{number}", now)
             if node.runner.busy and node.committing is None:
                 self._turning.wake(node, self.now)
 
@@ -440,7 +474,7 @@ class World:
 
     def write_anew(self, number: int, message_id: MessageId) -> None:
         """Let a node write again, as a message of now, what was set aside."""
-        self._write_anew(self.nodes[number], CHANNEL, (message_id,))
+        self._write_anew(self.nodes[number], self.channel, (message_id,))
 
     def _write_anew(self, node: Node, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
         disk = node.disks[channel]
@@ -507,7 +541,8 @@ class World:
         for channel, room in self.rooms.items():
             there = [node for node in self.honest_in(room) if _is_in(node, channel)]
             disks = {node.number: node.disks[channel] for node in there}
-            room.witness.check_end(disks)
+            out = [node.disks[channel] for node in self.honest_in(room) if node not in there]
+            room.witness.check_end(disks, out)
             if room.witness.governance is not None:
                 self._check_governance(room, room.witness.governance)
         chances = sum(room.witness.hint_chances for room in self.rooms.values())
@@ -520,6 +555,8 @@ class World:
             if node.runner is not None:
                 governing = node.runner.groups[room.channel].governing
                 assert governing is not None
+                if not governing.governance.dag.acts:
+                    continue
                 witness.check_end(node.number, governing.governance)
 
     @property
@@ -562,7 +599,7 @@ class World:
             for channel, room in self.rooms.items()
             if number in room.members
         }
-        if self._founded is not None:
+        if self._founded is not None and number not in self.terms.strangers:
             disks[self._founded.channel].commit(self._founded.ops)
         return Node(number, who, number, disks)
 
@@ -581,7 +618,7 @@ class World:
 
     def _feed(self, node: Node, event: values.Input) -> None:
         """Give a node an input of the first channel, if it is up."""
-        self._turning.queue_input(node, event, CHANNEL)
+        self._turning.queue_input(node, event, self.channel)
 
     def _feed_channel(self, node: Node, event: values.Input, channel: ChannelId) -> None:
         self._turning.queue_input(node, event, channel)
@@ -598,6 +635,9 @@ class World:
             return
         self.network.frames_received += 1
         channel = frame.room.channel
+        governed = self.levels is not None and channel == self.levels.channel
+        if governed and not self.levels.are_full(node, self.nodes[sender]):  # type: ignore[union-attr]
+            return  # it is not in, as far as is known here
         if node.tap is not None:
             node.tapped(
                 self.time.now, channel, event.peer, FrameKind.SDS, event.payload, sent=False
@@ -637,9 +677,12 @@ def _is_in(node: Node, channel: ChannelId) -> bool:
     governing = None if node.runner is None else node.runner.groups[channel].governing
     if governing is None:
         return True
+    if not governing.governance.dag.acts:
+        return False
     return governing.governance.now.role(Key(node.identity.public_key)) is not Role.NONE
 
 
-def _founded(seed: int, size: int) -> Founded:
-    founder, *others = [identity_of(seed, number) for number in range(size)]
+def _founded(seed: int, size: int, strangers: frozenset[int]) -> Founded:
+    members = [number for number in range(size) if number not in strangers]
+    founder, *others = [identity_of(seed, number) for number in members]
     return found(founder, others, EPOCH)

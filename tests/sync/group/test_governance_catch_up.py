@@ -247,6 +247,29 @@ def test_somebody_removed_gets_the_op_that_says_so_and_none_after_it() -> None:
     assert heads(bob) == (removal.id,)
 
 
+def test_whose_entry_came_to_nothing_learns_for_what() -> None:
+    """Carol joined by a code of bob, whom alice had removed on the other side of a cut."""
+    history = History("alice", signing=True)
+    base = history.add("alice", "bob")
+    code = history.invite("bob", "code", after=[base])
+    joined = history.join("carol", code, "code", after=[code])
+    removed = history.remove("alice", "bob", after=[base])
+    history.add("alice", "dave", after=[removed])
+    alice = member("alice", history, history.ops)
+    carol = member("carol", history, [*history.ops[:2], code, joined])
+    assert carol.group.governing is not None
+    assert carol.group.governing.is_in(carol.peer_id) is True
+    assert alice.group.governing is not None
+    assert alice.group.governing.is_in(carol.peer_id) is False
+
+    asks = encode_request(GroupDeltaRequest(history.governance.group, heads(carol)))
+    [load] = only(values.LoadOps, alice.tell(values.OpsRequested(carol.peer_id, asks)))
+    carol.tell(values.OpsArrived(alice.peer_id, alice.disk.load_ops(load.ops)))
+
+    assert load.ops == (removed.id,), "and nothing after it"
+    assert carol.group.governing.is_in(carol.peer_id) is False
+
+
 def test_a_stranger_gets_no_op_unless_the_link_has_proved_the_newest_epoch() -> None:
     history = full()
     alice = member("alice", history, history.ops)

@@ -7,10 +7,12 @@ import pytest
 from sync.calimero.governance.ops import (
     Access,
     Add,
+    Join,
     Key,
     Leave,
     Op,
     Policy,
+    Remove,
     Role,
     SetPolicy,
     SetRole,
@@ -18,12 +20,17 @@ from sync.calimero.governance.ops import (
 from sync.calimero.governance.projection import State
 from sync.entries.identity import Identity
 from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.sim.governance.codes import governing_of, make_code, take_code
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
-from tests.support.sync.governed_sim import governing_of, removal
+from tests.support.sync.governed_sim import removal
 
 BAD = Link(delay=(1 * MILLISECOND, 80 * MILLISECOND), loss=0.15, duplicate=0.05)
-SIZE = 5
+SIDES = ((0, 1, 5), (2, 3, 4, 6))
+"""Nodes of both sides of the cut; the last of each is not in at first."""
+
+STRANGERS = (5, 6)
+SIZE = 7
 
 
 def key_of(world: World, number: int) -> Key:
@@ -50,7 +57,7 @@ def drawn(world: World, actor: int, rng: random.Random) -> Op:
             again = world.nodes[rng.randrange(1, SIZE)].identity
             return Add(Key(again.public_key), again.noise_public, Role.MEMBER)
         case _:
-            return Leave()
+            return Leave() if actor and rng.random() < 0.3 else SetPolicy(Policy())
 
 
 def state_of(world: World, number: int) -> State:
@@ -62,45 +69,76 @@ def roles(world: World, number: int) -> dict[Key, Role]:
 
 
 def run(seed: int) -> World:
-    """Both sides of a cut write and govern; then it heals."""
+    """Both sides of a cut write, govern and let in by codes; then it heals."""
     rng = random.Random(seed)
-    world = World(SIZE, seed, BAD, Terms(governed=True))
+    world = World(SIZE, seed, BAD, Terms(governed=True, strangers=frozenset(STRANGERS)))
     world.run(20 * SECOND)
     world.act(0, SetRole(key_of(world, 1), Role.ADMIN))
     world.act(0, SetRole(key_of(world, 3), Role.ADMIN))
     world.run(10 * SECOND)
-    world.partition({0, 1}, {2, 3, 4})
-    for _ in range(40):
+    world.partition(*map(set, SIDES))
+    come = {turn: side for side in range(2) for turn in (rng.randrange(5, 30),)}
+    for turn in range(40):
         actor = rng.randrange(SIZE)
-        if rng.random() < 0.3:
-            world.act(actor, drawn(world, actor, rng))
-        else:
-            world.write_text(actor, f"{seed} {rng.random()}", world.governed or world.channel)
+        if turn in come:
+            let_in(world, come[turn], rng)
+        step(world, actor, rng)
         world.run(rng.randrange(100 * MILLISECOND, 3 * SECOND))
-        if rng.random() < 0.05:
-            world.crash(actor)
-            world.run(SECOND)
-            world.restart(actor)
+        world.restart(actor)
     world.network.heal()
     world.links.rewired()
     world.run(4 * MINUTE)
     return world
 
 
+def let_in(world: World, side: int, rng: random.Random) -> None:
+    """Give the stranger of a side a code that a member there made."""
+    *members, newcomer = SIDES[side]
+    world.run(SECOND)  # whoever was started anew has loaded its ops
+    code = make_code(world, rng.choice(members))
+    world.run(SECOND)
+    take_code(world, newcomer, code)
+
+
+def step(world: World, actor: int, rng: random.Random) -> None:
+    """Let somebody govern or write; at times they crash, and at times in the commit of that."""
+    chance = rng.random()
+    if chance < 0.08:
+        world.crash_in_commit(actor)
+    if rng.random() < 0.3 and governing_of(world, actor).governance.dag.acts:
+        world.act(actor, drawn(world, actor, rng))
+    else:
+        world.write_text(actor, f"{world.seed} {rng.random()}", world.governed)
+    if chance > 0.95:
+        world.crash(actor)
+        world.run(SECOND)
+
+
+def is_in(world: World, number: int) -> bool:
+    """Return whether a node is in by what it knows."""
+    return governing_of(world, number).is_in(world.nodes[number].identity.peer_id) is True
+
+
 def check(world: World) -> None:
     """Assert that everybody who is in knows the same, and who is out knows that."""
     world.check()
-    own = {number: roles(world, number).get(key_of(world, number)) for number in range(SIZE)}
-    members = [number for number, role in own.items() if role is not Role.NONE]
-    first = governing_of(world, members[0])
-    for number in members:
+    inside = next(number for number in range(SIZE) if is_in(world, number))
+    first, everybody = governing_of(world, inside), roles(world, inside)
+    epoch = first.governance.dag.acts[first.governance.now.epoch].id
+    for number in range(SIZE):
+        own = everybody.get(key_of(world, number))
         other = governing_of(world, number)
-        assert other.governance.heads == first.governance.heads
-        assert roles(world, number) == roles(world, members[0])
-        assert other.dropped == first.dropped
-        assert not other.pending.entries
-    for number, role in own.items():
-        assert role == roles(world, members[0]).get(key_of(world, number))
+        if own is None:
+            assert number in STRANGERS
+            continue
+        assert other.governance.dag.acts, f"node {number} never got the ops"
+        assert roles(world, number).get(key_of(world, number)) == own
+        if own is not Role.NONE:
+            assert other.governance.heads == first.governance.heads
+            assert roles(world, number) == everybody
+            assert other.governance.dag.acts[other.governance.now.epoch].id == epoch
+            assert other.dropped == first.dropped
+            assert not other.pending.entries
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -118,6 +156,57 @@ def test_after_more_cuts_too(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_after_fifty_cuts_too(seed: int) -> None:
     check(run(seed))
+
+
+def test_what_each_run_holds_happens_in_some() -> None:
+    """Joins on both sides, ops that come to nothing, removals, crashes in a commit."""
+    worlds = [run(seed) for seed in range(4)]
+
+    ops = [act.op for world in worlds for act in governing_of(world, 1).governance.dag.acts]
+    voids = sum(len(state_of(world, 1).voids) for world in worlds)
+    assert sum(isinstance(op, Join) for op in ops) >= 4
+    assert sum(isinstance(op, Remove) for op in ops) >= 4
+    assert voids > 0
+    assert sum(world.witness.crashes for world in worlds) > 8
+
+
+def test_a_newcomer_is_let_in_by_a_code_while_the_inviter_is_away() -> None:
+    world = World(4, 3, Link(), Terms(governed=True, strangers=frozenset({3})))
+    assert world.governed is not None
+    world.run(20 * SECOND)
+    world.write_text(1, "before", world.governed)
+    code = make_code(world, 1)
+    world.run(5 * SECOND)
+    world.crash(1)
+    world.run(5 * SECOND)
+    assert len(world.nodes[3].disks[world.governed]) == 0, "a stranger gets nothing"
+    assert not governing_of(world, 3).governance.dag.acts
+
+    take_code(world, 3, code)
+    world.run(20 * SECOND)
+    world.write_text(3, "hello", world.governed)
+    world.run(5 * SECOND)
+    world.restart(1)
+    world.run(60 * SECOND)
+
+    world.check()
+    assert [len(node.disks[world.governed]) for node in world.nodes] == [2, 2, 2, 2]
+    assert roles(world, 1)[key_of(world, 3)] is Role.MEMBER
+
+
+def test_with_a_code_that_ended_nobody_comes_in_and_no_op_is_learnt() -> None:
+    world = World(3, 4, Link(), Terms(governed=True, strangers=frozenset({2})))
+    world.run(20 * SECOND)
+    code = make_code(world, 0)
+    world.run(SECOND)
+    world.act(0, removal(world, 0, key_of(world, 1)))
+    world.run(5 * SECOND)
+
+    take_code(world, 2, code)
+    world.run(60 * SECOND)
+
+    assert key_of(world, 2) not in roles(world, 0)
+    assert not governing_of(world, 2).governance.dag.acts
 
 
 def test_somebody_removed_writes_no_more_and_what_they_wrote_before_is_everywhere() -> None:
