@@ -7,6 +7,7 @@ from typing import Final
 from chat_tui.client.parked_lines import READ_MAX
 from chat_tui.model.conversation import BEGINNING, PENDING_SHOWN, Conversation
 from chat_tui.model.row import Change
+from chat_tui.model.succession import Succession
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view.view import History, Line, Position
@@ -31,7 +32,7 @@ class Pager:
     """
 
     def __init__(self, history: History, report: Callable[[str], None]) -> None:
-        self._history = history
+        self._history, self._pages = history, Succession(history)
         self._report = report
         self._one_at_a_time = asyncio.Lock()
 
@@ -70,9 +71,9 @@ class Pager:
         channel = conversation.channel
         conversation.begin_move()
         try:
-            before = await self._history.page(channel, before=position, limit=PAGE)
+            before = await self._pages.page(channel, before=position, limit=PAGE)
             last = before[-1].position if before else BEGINNING
-            after = await self._history.page_after(channel, after=last, limit=PAGE)
+            after = await self._pages.page_after(channel, after=last, limit=PAGE)
         except LocalError as error:
             self._report(str(error))
             return conversation.fail_move()
@@ -92,7 +93,7 @@ class Pager:
             if before is None:
                 pending = await self._history.pending(conversation.channel, limit=PENDING_SHOWN)
                 parked = await self._history.parked(conversation.channel, limit=READ_MAX)
-            page = await self._history.page(conversation.channel, before=before, limit=limit)
+            page = await self._pages.page(conversation.channel, before=before, limit=limit)
         except LocalError as error:
             self._report(str(error))
             return conversation.fail_load()
@@ -105,7 +106,7 @@ class Pager:
             return []
         conversation.begin_load()
         try:
-            page = await self._history.page_after(conversation.channel, after=after, limit=PAGE)
+            page = await self._pages.page_after(conversation.channel, after=after, limit=PAGE)
         except LocalError as error:
             self._report(str(error))
             return conversation.fail_load()

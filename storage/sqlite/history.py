@@ -20,7 +20,7 @@ from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.governance_infos import NickOf, nameless
 from sync.view.line_looks import changed
-from sync.view.view import CausalNode, Line, Position
+from sync.view.view import CausalNode, Line, Position, Predecessor
 
 if TYPE_CHECKING:
     from storage.sqlite.stored_governance import StoredGovernance, StoredGovernances
@@ -167,6 +167,17 @@ class SqliteHistory:
 
         return sorted(await self._database.read(read), key=POSITION)
 
+    async def predecessor(self, channel: ChannelId) -> Predecessor | None:
+        """See `sync.view.view.History`."""
+
+        def read(db: sqlite3.Connection) -> Predecessor | None:
+            if not db.execute(GOVERNED, (_id(channel),)).fetchone()[0]:
+                return None
+            stored = self._governances_here().of(channel, db)
+            return None if stored is None else stored.predecessor
+
+        return await self._database.read(read)
+
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
         (count,) = await self._database.read(
@@ -241,19 +252,27 @@ class SqliteHistory:
         self._database.damage.note_damaged(damaged)
         return lines
 
-    def _acts(self, query: "Query", acts: "ActsOf", db: sqlite3.Connection) -> list[Line]:
-        """Return acts of a governed channel as lines; of a search, those that match its words."""
+    def _governances_here(self) -> "StoredGovernances":
+        """Return the governance of channels, made now if it was not needed before."""
         from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
             StoredGovernances,
-            matches,
         )
 
         if self._governances is None:
             self._governances = StoredGovernances(self._me, self._called)
-        stored = self._governances.of(query.channel, db)
+        return self._governances
+
+    def _acts(self, query: "Query", acts: "ActsOf", db: sqlite3.Connection) -> list[Line]:
+        """Return acts of a governed channel as lines; of a search, those that match its words."""
+        from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
+            matches,
+        )
+
+        governances = self._governances_here()
+        stored = governances.of(query.channel, db)
         if stored is None:
             return []
-        lines = self._governances.lines(stored, acts(stored), db)
+        lines = governances.lines(stored, acts(stored), db)
         return [line for line in lines if matches(line, query.words)] if query.words else lines
 
 

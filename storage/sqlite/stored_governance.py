@@ -15,14 +15,14 @@ from typing import Final
 from storage.sqlite.governance import has_ops, ops_after
 from storage.sqlite.looks import readable
 from storage.sqlite.soundness import is_sound
-from sync.calimero.governance.dag import Act
+from sync.calimero.governance.dag import Act, founder
 from sync.calimero.governance.governance import Governance, TakenOp
 from sync.calimero.governance.ops import GroupId, OpId
 from sync.calimero.governance.wire import decode
 from sync.entries.entry import Kind
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.acts import ActLines
-from sync.view.view import Line, Position
+from sync.view.view import Line, Position, Predecessor
 
 CHANNELS_KEPT: Final = 8
 """Channels whose governance is kept from page to page: one of 10,000 ops takes 10 MB."""
@@ -63,6 +63,16 @@ class StoredGovernance:
                 continue
             self.governance.follow(TakenOp(op, stored.judgement))
             insort(self._places, (op.signed.lamport, op.id))
+
+    @property
+    def predecessor(self) -> Predecessor | None:
+        """The channel that this one goes on from."""
+        first = self.governance.dag.acts[0]
+        older = founder(first).predecessor
+        if older is None:
+            return None
+        founded = (first.lamport, MessageId(first.id.hex()))
+        return Predecessor(ChannelId(older.hex()), founded)
 
     def before(self, position: Position, limit: int) -> list[Act]:
         """Return the last `limit` acts before a place, in the order of the transcript."""

@@ -96,6 +96,9 @@ class SimulatedHistory:
         ]
         return sorted(map(self._named, lines[:limit]), key=lambda line: line.position)
 
+    async def predecessor(self, channel: ChannelId) -> None:
+        """See `sync.view.view.History`; no channel of a simulation goes on from another."""
+
     async def count(self, channel: ChannelId) -> int:
         """See `sync.view.view.History`."""
         return len(self._positions(channel))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
@@ -540,6 +540,13 @@ class Inspection(Protocol):
         """
 
 
+class Predecessor(NamedTuple):
+    """A channel that another one goes on from, and the place where that was founded."""
+
+    channel: ChannelId
+    founded: Position
+
+
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
 
@@ -570,6 +577,9 @@ class History(Protocol):
 
         They are in no page. Of more, those that came first.
         """
+
+    async def predecessor(self, channel: ChannelId) -> Predecessor | None:
+        """Return the channel that a governed one goes on from; None if there is none."""
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""

@@ -22,7 +22,7 @@ from sync.calimero.governance.ops import (
     Seal,
     Signable,
 )
-from sync.machine import Nanos
+from sync.machine import MILLISECOND, Nanos
 
 FIRST: Final = 1
 """Nonce and Lamport time of a genesis."""
@@ -62,7 +62,8 @@ def founding(
         predecessor: the channel that it goes on after.
     """
     genesis = Genesis(name, profile, salt, (owner,), predecessor)
-    return Signable(NO_GROUP, (), owner.key, FIRST, FIRST, created_ns, genesis)
+    lamport = max(FIRST, created_ns // MILLISECOND)  # after what was written in the predecessor
+    return Signable(NO_GROUP, (), owner.key, FIRST, lamport, created_ns, genesis)
 
 
 def batches(
