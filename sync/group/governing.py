@@ -1,7 +1,7 @@
 """Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
 
 import random
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,7 +22,7 @@ from sync.calimero.governance.catch_up import (
     page,
 )
 from sync.calimero.governance.cross_check import Answer, Answers
-from sync.calimero.governance.dag import Act
+from sync.calimero.governance.dag import Act, bits
 from sync.calimero.governance.governance import (
     Governance,
     Known,
@@ -31,7 +31,19 @@ from sync.calimero.governance.governance import (
     TakenOp,
     Waits,
 )
-from sync.calimero.governance.ops import GroupId, Key, Op, OpId, Role, Signable, Verdict
+from sync.calimero.governance.ops import (
+    Add,
+    GroupId,
+    Join,
+    Key,
+    Leave,
+    Op,
+    OpId,
+    Remove,
+    Role,
+    Signable,
+    Verdict,
+)
 from sync.calimero.governance.pending import Dropped, Pending, PendingEntry, dropped_as
 from sync.calimero.governance.refusal import OpError, sentence
 from sync.calimero.governance.rights import judge
@@ -237,6 +249,17 @@ class Governing:
         if self.governance.dag.acts:
             self.answers.note(Answer(key, self.governance.heads, member))
         return member
+
+    def lets_us_in_again(self, taken: Iterable[TakenOp]) -> bool:
+        """Return whether one of these ops lets us in who knows that we were out before."""
+        dag, about = self.governance.dag, self.governance.projection.relations.about
+        for op, judged in taken:
+            act = self.governance.act(op.id)
+            if isinstance(op.op, Add | Join) and act.targets == (self._me,) and not judged.asks:
+                earlier = (dag.acts[number] for number in bits(about[self._me] & act.before))
+                if any(isinstance(one.op, Remove | Leave) for one in earlier):
+                    return True
+        return False
 
     # --- What others have ----------------------------------------------------------------------
 

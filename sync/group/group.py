@@ -562,7 +562,19 @@ class Group:
             return []
         kept = [values.StoreOp(self.channel, op.content, judged) for op, judged in taken]
         governed = values.Governed(tuple([op.id for op, _ in taken]))
-        return [*kept, governed, *self._stated(self.stating.on_governed())]
+        again = self._governing().lets_us_in_again(taken)
+        begun = self._begin_log() if again else []
+        return [*kept, *begun, governed, *self._stated(self.stating.on_governed())]
+
+    def _begin_log(self) -> list[values.Effect]:
+        """Go on in a new log: the removal sealed the one before, and what was beyond it is marked.
+
+        Who is out for good needs none.
+        """
+        if self._writer.log.next_seq == 1:
+            return []
+        self._writer.log = AuthorLog(self._author.draw_log())
+        return [values.SetLog(self.channel, self._writer.log.number)]
 
     def _drain(self, governing: Governing) -> list[values.Effect]:
         """Let in, drop or let wait on, by the ops that are here now."""

@@ -95,6 +95,7 @@ class Entering:
         noise, nick = self._identity.noise_public, self._nick()
         join = join_by(ticket.seed, governance.group, given.id, self._key, noise, nick)
         if self._has_joined(governance, join):
+            await self._forget(channel, ticket)
             return
         try:
             op = await self._host.act(channel, join)

@@ -359,10 +359,15 @@ class Mesh:
             return
         if shared.answer is not None:
             link.send(Proof(shared.answer))
-        if self.secrets.is_governed(shared.channel):
-            self._weigh(link, shared.channel)
-        else:
+        if not self.secrets.is_governed(shared.channel):
             self._greet(link, shared.channel)
+            return
+        before = link.levels.get(shared.channel)
+        self._weigh(link, shared.channel)
+        out = before is Level.STUB and link.levels[shared.channel] is before
+        if out and self._levels.has_newest(link.membership, shared.channel):
+            # It has a new code, and may ask to be let in again: it has ops to ask for, once more.
+            link.send(NoticeFrame(shared.channel, NOTICES[Level.STUB]))
 
     def _on_governance(
         self, link: Link, frame: OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame

@@ -1,0 +1,165 @@
+"""Acts of governance between whole nodes: codes, removals, rotations, leaves, over loopback."""
+
+from pathlib import Path
+
+import pytest
+
+from sync.calimero.governance.ops import Role
+from sync.errors import LocalError
+from tests.support.sync.coded import (
+    enter,
+    founded,
+    governance,
+    in_as,
+    role,
+    same_secret,
+    take_up_again,
+)
+from tests.support.sync.governed_nodes import key_of
+from tests.support.sync.nodes import HOST, host, meet, until
+
+pytestmark = pytest.mark.net
+
+
+async def test_a_newcomer_is_let_in_by_whoever_is_there(tmp_path: Path) -> None:
+    async with host(tmp_path, "bob") as bob:
+        async with host(tmp_path, "alice") as alice:
+            team = await founded(alice)
+            code = await alice.node.governing.invite(team)
+            await enter(bob, code)
+            await meet(bob, alice)
+            await in_as(bob, team, Role.MEMBER, alice)
+            await alice.write(team, "hello")
+            await until(lambda: bob.texts() == ["hello"], "bob reads")
+        async with host(tmp_path, "carol") as carol:  # the inviter is away
+            await enter(carol, code)
+            await meet(carol, bob)
+
+            await in_as(carol, team, Role.MEMBER, bob)
+            await until(lambda: carol.texts() == ["hello"], "carol reads")
+            await carol.write(team, "here I am")
+            await until(lambda: "here I am" in bob.texts(), "bob reads carol")
+            kept = await carol.node.governing._store.tickets(team)
+    assert kept == []  # who is in needs no code
+
+
+async def test_a_code_entered_while_nobody_is_there_works_later_and_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice") as alice:
+        team = await founded(alice)
+        code = await alice.node.governing.invite(team, Role.READER)
+        async with host(tmp_path, "bob") as bob:
+            await enter(bob, code)
+        async with host(tmp_path, "bob") as bob:
+            await take_up_again(bob)
+            await meet(bob, alice)
+
+            await in_as(bob, team, Role.READER, alice)
+
+
+async def test_a_removal_ends_what_the_removed_reads_and_everybody_else_goes_on(
+    tmp_path: Path,
+) -> None:
+    async with (
+        host(tmp_path, "alice") as alice,
+        host(tmp_path, "bob") as bob,
+        host(tmp_path, "mallory") as mallory,
+    ):
+        team = await founded(alice)
+        code = await alice.node.governing.invite(team)
+        for one in (bob, mallory):
+            await enter(one, code)
+            await meet(one, alice)
+            await in_as(one, team, Role.MEMBER, alice)
+        await meet(bob, mallory)
+        await mallory.write(team, "buy this")
+        await until(lambda: alice.texts() == ["buy this"], "the line is here")
+
+        await alice.node.governing.remove(team, [mallory.me], "spam")
+        await in_as(mallory, team, Role.NONE, alice, bob)
+        secret = await same_secret(team, alice, bob)
+        await alice.write(team, "among us")
+        await until(lambda: "among us" in bob.texts(), "bob reads on")
+
+        assert secret not in {one.secret for one in mallory.node.secrets.known(team)}
+        assert "among us" not in mallory.texts()
+        with pytest.raises(LocalError, match="not in this channel"):
+            await mallory.write(team, "but")
+        act = governance(alice, team).dag.acts[-1]
+        [seal] = act.op.seals  # type: ignore[union-attr]
+        assert (seal.author, seal.seq) == (key_of(mallory), 1)
+
+
+async def test_who_was_away_gets_the_new_secret_from_the_op(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice:
+        team = await founded(alice)
+        code = await alice.node.governing.invite(team)
+        async with host(tmp_path, "bob") as bob:
+            await enter(bob, code)
+            await meet(bob, alice)
+            await in_as(bob, team, Role.MEMBER, alice)
+        for _ in range(3):
+            await alice.node.governing.rotate(team)
+        async with host(tmp_path, "bob") as bob:
+            await take_up_again(bob)
+            await meet(bob, alice)
+
+            secret = await same_secret(team, alice, bob)
+            await until(
+                lambda: (
+                    bob.node.governing.epochs.known(team) == alice.node.governing.epochs.known(team)
+                ),
+                "all secrets between, too",
+            )
+            kept = await bob.node.governing._store.epochs(team)
+    assert [one.number for one in kept] == [0, 1, 2, 3]
+    assert kept[-1].secret == secret
+
+
+async def test_a_stale_code_lets_nobody_in_and_says_so(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        team = await founded(alice)
+        code = await alice.node.governing.invite(team)
+        await alice.node.governing.end_invites(team)
+        await enter(bob, code)
+        await bob.node.mesh.connect(HOST, alice.port)
+
+        await until(lambda: "ask for a new one" in bob.notices(), "bob is told")
+        assert role(alice, team, bob) is Role.NONE
+        assert not governance(bob, team).dag.acts
+
+        await enter(bob, await alice.node.governing.invite(team))
+        await in_as(bob, team, Role.MEMBER, alice)
+
+
+async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        team = await founded(alice)
+        driver = alice.node.governing
+        await enter(bob, await driver.invite(team))
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        await bob.write(team, "before")
+        log = bob.node.groups[team]._writer.log.number
+        await driver.remove(team, [bob.me])
+        await in_as(bob, team, Role.NONE, alice)
+
+        await enter(bob, await driver.invite(team))
+        await until(lambda: "only asks" in bob.notices(), "bob is told")
+        await until(
+            lambda: (
+                [one.key for one in governance(alice, team).asking(governance(alice, team).now)]
+                == [key_of(bob)]
+            ),
+            "alice sees that bob asks",
+        )
+        await driver.add(team, bob.me)
+        await in_as(bob, team, Role.MEMBER, alice)
+        await bob.write(team, "again")
+
+        await until(lambda: alice.texts() == ["before", "again"], "alice reads bob")
+        assert bob.node.groups[team]._writer.log.number != log
+        assert bob.node.groups[team]._writer.log.next_seq == 2
