@@ -105,8 +105,8 @@ class Governing:
     async def leave(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Governing`."""
         self._memberships.check_leaving()
-        await self._driver.leave(channel)
-        await self._memberships.leave(channel)
+        heard = await self._driver.leave(channel)
+        await self._memberships.leave(channel, heard=heard)
 
 
 def _succession(name: str, code: str) -> str:

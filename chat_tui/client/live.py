@@ -184,6 +184,7 @@ class Client:
             )
             node.nick = node.mesh.nick = self.nick
             node.met_as = self._known_as
+            node.governing.on_heard = self._on_heard
             self.people.hear(node)
             self._keeper = LogKeeper(self.profile.directory, self.settings, clock.draw, self._tell)
             self._keeper.keep(node.logbook)
@@ -221,7 +222,7 @@ class Client:
         disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
         if self.profile.is_old and self._database.is_new:
             self._tell(Notice(GONE, Level.ERROR))
-        for membership in self.memberships:
+        for membership in (*self.memberships, *self.memberships.leaving()):
             try:
                 await self._node.add_channel(membership)
             except StorageError as error:
@@ -350,9 +351,10 @@ class Client:
                 if one.channel not in present
             ]
         )
+        ours = [info for info in snapshot.channels if info.channel in self.memberships]
         snapshot = replace(
             snapshot,
-            channels=snapshot.channels + waiting,
+            channels=(*ours, *waiting),
             disk=self._database.refusal,
             contradictions=self._contradictions.found,
         )
@@ -505,13 +507,24 @@ class Client:
             self._node.ask_sync(channel, one, protocol)
         return len(peers)
 
+    def _on_heard(self, channel: ChannelId) -> None:
+        """Let go of a channel that we left, once somebody there has heard of it."""
+        if self.memberships.is_leaving(channel):
+            self._node.spawn("leaving", self._let_go(channel))
+
+    async def _let_go(self, channel: ChannelId) -> None:
+        await self.memberships.heard(channel)
+        await self._node.remove_channel(channel)
+
     async def _take_up(self, channel: ChannelId) -> None:
         membership = self.memberships[channel]
+        await self._node.remove_channel(channel)  # which we had left, and nobody had heard
         await self._node.add_channel(membership)
         self._tell(ChannelShown(membership.channel, membership.name))
 
     async def _drop(self, channel: ChannelId) -> None:
-        await self._node.remove_channel(channel)
+        if not self.memberships.is_leaving(channel):
+            await self._node.remove_channel(channel)
         if self.first_channel == channel:
             self.first_channel = next(iter(self.memberships)).channel
         self._tell(ChannelLeft(channel))
@@ -543,6 +556,8 @@ class Client:
             self._contradictions.load(info_of(one) for one in found)
 
     def _on_event(self, event: Event) -> None:
+        if self.memberships.is_leaving(getattr(event, "channel", ChannelId(""))):
+            return
         if isinstance(event, ContradictionShown):
             if self.people.book.is_blocked(event.found.author):
                 return

@@ -45,6 +45,8 @@ class Memberships:
         self._titled, self._take_up, self._drop = titled, take_up, drop
         self._ours: dict[ChannelId, Membership] = {}
         self._left: dict[ChannelId, Membership] = {}
+        self._leaving: dict[ChannelId, Membership] = {}
+        """Governed ones that we have left, which nobody there has heard."""
 
     def __iter__(self) -> Iterator[Membership]:
         """All of them, the one joined first first."""
@@ -64,20 +66,39 @@ class Memberships:
             self._ours[membership.channel] = membership
         for membership in await self._members.left_channels():
             self._left[membership.channel] = membership
+        for membership in await self._members.leaving_channels():
+            self._leaving[membership.channel] = membership
+
+    def leaving(self) -> tuple[Membership, ...]:
+        """Return the channels we have left whose members have not heard of it."""
+        return tuple(self._leaving.values())
+
+    def is_leaving(self, channel: ChannelId) -> bool:
+        """Return whether that is one of these."""
+        return channel in self._leaving
+
+    async def heard(self, channel: ChannelId) -> None:
+        """Note that somebody there has heard that we left."""
+        if self._leaving.pop(channel, None) is not None:
+            await self._members.leave_channel(channel, self._wall())
 
     def has_left(self, channel: ChannelId) -> bool:
         """Return whether we were in a channel and left it."""
         return channel in self._left
 
-    async def leave(self, channel: ChannelId) -> None:
+    async def leave(self, channel: ChannelId, *, heard: bool = True) -> None:
         """Be a member no more; the history stays on the disk.
+
+        Unless the others have `heard` of it, or nobody need, the machines keep it until they have.
 
         Raises:
             LocalError: it is the only channel.
         """
         self.check_leaving()
-        await self._members.leave_channel(channel, self._wall())
+        await self._members.leave_channel(channel, self._wall(), heard=heard)
         self._left[channel] = self._ours.pop(channel)
+        if not heard:
+            self._leaving[channel] = self._left[channel]
         await self._drop(channel)
 
     def check_leaving(self) -> None:
@@ -213,6 +234,7 @@ class Memberships:
         """Be a member, on the disk first."""
         await self._members.add_channel(membership, clock.draw_log())
         self._left.pop(membership.channel, None)
+        self._leaving.pop(membership.channel, None)
         self._ours[membership.channel] = membership
         return membership.channel
 

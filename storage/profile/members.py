@@ -44,6 +44,12 @@ LEFT: Final = """
 """
 
 
+LEAVING: Final = """
+    SELECT channel, name, secret, open, profile, joined_ns, direct, genesis FROM channels
+    WHERE leaving_ns IS NOT NULL ORDER BY leaving_ns, channel
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownPeer:
     """A peer we have had a link with, by our own clock, and where it answered last."""
@@ -74,11 +80,19 @@ class Members:
         """Return the channels we were in and have left."""
         return await self._database.read(partial(_channels, LEFT))
 
-    async def leave_channel(self, channel: ChannelId, now: Nanos) -> None:
-        """Be in a channel no more; what was written there stays."""
+    async def leaving_channels(self) -> list[Membership]:
+        """Return the channels we have left whose members have not heard of it."""
+        return await self._database.read(partial(_channels, LEAVING))
+
+    async def leave_channel(self, channel: ChannelId, now: Nanos, *, heard: bool = True) -> None:
+        """Be in a channel no more; what was written there stays.
+
+        `heard`: nobody there need be told of it any more.
+        """
+        row = (now, None if heard else now, bytes.fromhex(channel))
         await self._database.write(
             lambda db: db.execute(
-                "UPDATE channels SET left_ns = ? WHERE channel = ?", (now, bytes.fromhex(channel))
+                "UPDATE channels SET left_ns = ?, leaving_ns = ? WHERE channel = ?", row
             )
         )
 
@@ -93,7 +107,8 @@ class Members:
                 "INSERT INTO channels "
                 "(channel, name, secret, open, profile, joined_ns, own_log, direct, genesis) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel) DO UPDATE SET "
-                "name = iif(left_ns IS NULL, name, excluded.name), left_ns = NULL",
+                "name = iif(left_ns IS NULL, name, excluded.name), left_ns = NULL, "
+                "leaving_ns = NULL",
                 row,
             )
         )

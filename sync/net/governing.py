@@ -5,6 +5,8 @@ which refuses what one has no right to. What follows from ops of others is in `e
 `entering`.
 """
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, Protocol
 
@@ -56,6 +58,9 @@ NEVER_SEEN: Final = (
     "Nothing is known of them yet but their key: they can be let in once they were connected here, "
     "or asked to be let in."
 )
+HEARD_WITHIN: Final = 1.0
+"""Seconds for which who leaves waits for somebody to hear it, before that is left for later."""
+
 OVERTAKEN: Final = 3
 """Tries of an op whose epoch another one's overtook while it was built."""
 
@@ -94,6 +99,11 @@ class GroupDriver:
         self._store = store
         self._host = host
         self._wall = wall
+        self._leaving: dict[ChannelId, asyncio.Event] = {}
+        """Channels that we are about to leave: set once a member says that we are out."""
+        self.on_heard: Callable[[ChannelId], None] = lambda _channel: None
+        """Is told of a channel that we left, once a member says that we are out; takes note only.
+        """
         self._rotating: set[ChannelId] = set()
         """Channels that we shall rotate, unless another one does."""
 
@@ -176,9 +186,16 @@ class GroupDriver:
 
     def on_told(self, peer: PeerId, channel: ChannelId, told: Told) -> None:
         """A peer says why it gives us nothing of a channel."""
-        del peer
         if told is Told.ENDED:
             self.entering.on_stale(channel)
+            return
+        governance = self._host.governance(channel)
+        if governance is None or governance.now.role(self._key) is not Role.NONE:
+            return
+        if governance.now.role(Key(bytes.fromhex(peer))) is not Role.NONE:
+            if channel in self._leaving:
+                self._leaving[channel].set()
+            self.on_heard(channel)
 
     # --- Codes ---------------------------------------------------------------------------------
 
@@ -340,15 +357,29 @@ class GroupDriver:
         policy = (await self._governance(channel)).now.policy
         await self._host.act(channel, SetPolicy(policy._replace(**fields)))
 
-    async def leave(self, channel: ChannelId) -> None:
+    async def leave(self, channel: ChannelId) -> bool:
         """Say that we go, unless we are out already or never were in.
+
+        Returns whether that is over: somebody has heard it, or nobody is left to hear it. If not,
+        `on_heard` is told once somebody has.
 
         Raises:
             LocalError: the op was refused, or the disk refused it.
         """
         governance = self._host.governance(channel)
-        if governance is not None and governance.now.role(self._key) is not Role.NONE:
+        if governance is None or governance.now.role(self._key) is Role.NONE:
+            return True
+        heard = self._leaving[channel] = asyncio.Event()
+        try:
             await self._host.act(channel, Leave())
+            if not any(standing.member for standing in governance.now.people.values()):
+                return True
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(HEARD_WITHIN):
+                    await heard.wait()
+            return heard.is_set()
+        finally:
+            del self._leaving[channel]
 
     async def taken_up(self, channel: ChannelId) -> None:
         """Return once our ops of a channel are read from the disk.

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.client.live import Client
 from sync.errors import LocalError
+from sync.machine import ChannelId
 from sync.net.invite import decode
 from sync.view.governance_infos import Role
-from tests.support.chat_tui.chats import opened, running
+from tests.support.chat_tui.chats import meet, opened, running
 from tests.support.chat_tui.live_clients import lobby
+from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
 
@@ -76,3 +79,45 @@ async def test_who_leaves_has_the_channel_no_more(tmp_path: Path) -> None:
         assert team not in alice.memberships
         with pytest.raises(LocalError, match="/join it first"):
             await alice.governing.rotate(team)
+
+
+async def test_a_leave_is_heard_by_whoever_is_there(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        team = await alice.governing.found("team")
+        await meet(alice, bob)
+        await bob.governing.join(await alice.governing.invite(team))
+        await until(lambda: member(alice, team, bob), "bob is in")
+
+        await bob.governing.leave(team)
+
+        await until(lambda: not member(alice, team, bob), "alice hears it")
+        assert team not in bob.memberships
+        assert not bob.memberships.leaving()
+
+
+async def test_a_leave_made_alone_is_kept_until_somebody_has_heard_it(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        team = await alice.governing.found("team")
+        await meet(alice, bob)
+        await bob.governing.join(await alice.governing.invite(team))
+        await until(lambda: member(alice, team, bob), "bob is in")
+    async with running(tmp_path, "bob") as bob:
+        await bob.governing.leave(team)
+        assert [one.channel for one in bob.memberships.leaving()] == [team]
+        assert team not in {info.channel for info in bob.snapshot().channels}
+    async with running(tmp_path, "bob") as bob, running(tmp_path, "alice") as alice:
+        assert team not in bob.memberships
+        await meet(alice, bob)
+
+        await until(lambda: not member(alice, team, bob), "alice hears it")
+        await until(lambda: not bob.memberships.leaving(), "bob knows that she did")
+    async with opened(tmp_path, "bob") as bob:
+        assert not bob.memberships.leaving()
+        assert bob.memberships.has_left(team)
+
+
+def member(client: Client, channel: ChannelId, other: Client) -> bool:
+    """Return whether somebody is in, as a client knows it."""
+    info = next(one for one in client.snapshot().channels if one.channel == channel)
+    assert info.governance is not None
+    return other.identity.peer_id in {one.peer for one in info.governance.members}
