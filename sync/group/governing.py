@@ -1,7 +1,7 @@
 """Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -249,6 +249,15 @@ class Governing:
         if self.governance.dag.acts:
             self.answers.note(Answer(key, self.governance.heads, member))
         return member
+
+    def is_caught_up(self, peers: Collection[PeerId]) -> bool:
+        """Return whether one of these members has told its heads, and all of what it told is here.
+
+        True where nobody is there who could tell. A profile that was restored from a backup lacks
+        ops of its own until then.
+        """
+        told = [heads for peer in peers if (heads := self.beats.heads_of(peer)) is not None]
+        return not peers or any(not self.governance.dag.missing(heads) for heads in told)
 
     def lets_us_in_again(self, taken: Iterable[TakenOp]) -> bool:
         """Return whether one of these ops lets us in who knows that we were out before."""

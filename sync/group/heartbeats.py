@@ -74,6 +74,10 @@ class Heartbeats:
         elif peer not in self._pulls:
             self._pulls[peer] = now + self._between(*PULL_AFTER)
 
+    def heads_of(self, peer: PeerId) -> frozenset[OpId] | None:
+        """Return the heads that a peer told last; None if it has told none."""
+        return self._heads.get(peer)
+
     def wants(self, peer: PeerId, now: Nanos) -> None:
         """A peer named ops that are not here: it is asked at once."""
         self._pulls[peer] = now

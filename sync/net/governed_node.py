@@ -57,6 +57,11 @@ class GovernedNode:
             return None
         return group.governing.governance
 
+    def is_caught_up(self, channel: ChannelId) -> bool:
+        """See `sync.net.governing.Host`."""
+        group = self.runner.groups.get(channel)
+        return group is None or group.governing is None or group.governing.is_caught_up(group.peers)
+
     def membership(self, channel: ChannelId) -> Membership | None:
         """See `sync.net.governing.Host`."""
         return self.runner.memberships.get(channel)

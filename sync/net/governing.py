@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.acts import Drawn, batches, founding, new_epoch
-from sync.calimero.governance.dag import founder
 from sync.calimero.governance.epochs import noise_of
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import SECRET_SIZE, EpochSecret
@@ -22,7 +21,6 @@ from sync.calimero.governance.ops import (
     Access,
     Add,
     GroupId,
-    Invite,
     Key,
     Leave,
     Op,
@@ -35,9 +33,8 @@ from sync.calimero.governance.ops import (
     SetPolicy,
     SetRole,
 )
-from sync.calimero.governance.rights import FOUNDING, code_ended
+from sync.calimero.governance.rights import FOUNDING
 from sync.calimero.governance.signing import group_of, sign
-from sync.calimero.governance.tickets import invitation, public_half
 from sync.calimero.governance.wire import SALT_SIZE
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership
@@ -47,6 +44,8 @@ from sync.group.records import StoredOp
 from sync.machine import ChannelId, Nanos, PeerId
 from sync.net import clock as system
 from sync.net import entering, epochs, invite
+from sync.net.caught_up import CaughtUp
+from sync.net.codes import Codes, code_of
 from sync.net.entering import Entering
 from sync.net.epochs import Epochs
 from sync.net.key_store import KeyStore, Ticket
@@ -71,6 +70,9 @@ class Host(epochs.Host, entering.Host, Protocol):
     async def settled(self) -> None:
         """Return when all that was read from the disk or given to the machines is handled."""
 
+    def is_caught_up(self, channel: ChannelId) -> bool:
+        """Return whether the ops of a member who is there are here; so too if nobody is there."""
+
     def membership(self, channel: ChannelId) -> Membership | None:
         """Return a channel that we are in."""
 
@@ -94,6 +96,7 @@ class GroupDriver:
     ) -> None:
         self.epochs = Epochs(identity, store, host)
         self.entering = Entering(identity, store, host, nick)
+        self._codes = Codes(store)
         self._identity = identity
         self._key = Key(identity.public_key)
         self._store = store
@@ -104,6 +107,7 @@ class GroupDriver:
         self.on_heard: Callable[[ChannelId], None] = lambda _channel: None
         """Is told of a channel that we left, once a member says that we are out; takes note only.
         """
+        self._caught_up = CaughtUp(host.is_caught_up)
         self._rotating: set[ChannelId] = set()
         """Channels that we shall rotate, unless another one does."""
 
@@ -152,6 +156,7 @@ class GroupDriver:
 
     def drop(self, channel: ChannelId) -> None:
         """Let go of a channel."""
+        self._caught_up.drop(channel)
         self.epochs.drop(channel)
         self.entering.drop(channel)
 
@@ -207,42 +212,14 @@ class GroupDriver:
             StorageError: the disk refused.
         """
         governance = await self._governance(channel)
-        secret = self.epochs.newest(channel)
-        ticket = await self._valid_ticket(channel, governance, role)
-        if ticket is None:
-            seed = system.draw(invite.TICKET_SEED_SIZE)
-            ticket = Ticket(public_half(seed), seed)
-            await self._store.keep_ticket(channel, ticket)
-            await self._host.act(channel, Invite(ticket.public, role))
-            secret = self.epochs.newest(channel)
+        self.epochs.newest(channel)  # or there is nothing to put into a code
+        seed = await self._codes.valid(channel, governance, role)
+        if seed is None:
+            seed, invitation = await self._codes.draw(channel, role)
+            await self._act(channel, invitation)
         membership = self._host.membership(channel)
         assert membership is not None
-        assert membership.genesis is not None
-        entry = invite.Entry(membership.genesis, ticket.seed)
-        name = founder(governance.dag.acts[0]).name
-        return invite.encode(invite.Invite(name, channel, secret, membership.profile, entry))
-
-    async def _valid_ticket(
-        self, channel: ChannelId, governance: Governance, role: Role
-    ) -> Ticket | None:
-        """Return the ticket of a code of ours that is valid; those that ended are forgotten."""
-        valid: Ticket | None = None
-        ended: list[Ticket] = []
-        state = governance.now
-        for ticket in await self._store.tickets(channel):
-            if ticket.secret is not None:
-                continue  # of a code by which we enter
-            given = invitation(governance, ticket.public)
-            if (
-                given is None
-                or not state.counting & given.bit
-                or code_ended(governance.projection, given.number, state)
-            ):
-                ended.append(ticket)
-            elif isinstance(given.op, Invite) and given.op.role is role:
-                valid = ticket
-        await self._store.forget_tickets(channel, ended)
-        return valid
+        return code_of(governance, membership, self.epochs.newest(channel), seed)
 
     async def end_invites(self, channel: ChannelId) -> None:
         """End all codes that were given out: the channel's secret changes.
@@ -262,7 +239,7 @@ class GroupDriver:
         """
         key = Key(bytes.fromhex(peer))
         noise = await self._noise_of(await self._governance(channel), peer)
-        await self._host.act(channel, Add(key, noise, role))
+        await self._act(channel, Add(key, noise, role))
 
     async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
         """Return somebody's Noise key: of their link, of what they signed, or of earlier links.
@@ -324,13 +301,14 @@ class GroupDriver:
 
     async def _begin_epoch(self, channel: ChannelId, build: Callable[[Drawn], Op]) -> None:
         """Publish an op with a new secret, built anew where another's epoch overtook it."""
+        await self._caught_up.wait(channel)
         await self.epochs.open_all(channel)
         governance = await self._governance(channel)
         for left in reversed(range(OVERTAKEN)):
             begun = governance.now.epoch
             drawn = Drawn(system.draw(SECRET_SIZE), X25519PrivateKey.generate())
             try:
-                await self._host.act(channel, build(drawn))
+                await self._act(channel, build(drawn))
             except LocalError:
                 if not left or governance.now.epoch == begun:
                     raise
@@ -346,7 +324,7 @@ class GroupDriver:
             LocalError: we may not, or they are not in; says which.
         """
         await self._governance(channel)
-        await self._host.act(channel, SetRole(Key(bytes.fromhex(peer)), role))
+        await self._act(channel, SetRole(Key(bytes.fromhex(peer)), role))
 
     async def set_policy(self, channel: ChannelId, **fields: Access) -> None:
         """Say who may `write`, `invite`, set the `topic` and pin (`pins`); others stay as they are.
@@ -355,7 +333,7 @@ class GroupDriver:
             LocalError: we may not, or it is so already.
         """
         policy = (await self._governance(channel)).now.policy
-        await self._host.act(channel, SetPolicy(policy._replace(**fields)))
+        await self._act(channel, SetPolicy(policy._replace(**fields)))
 
     async def leave(self, channel: ChannelId) -> bool:
         """Say that we go, unless we are out already or never were in.
@@ -371,7 +349,7 @@ class GroupDriver:
             return True
         heard = self._leaving[channel] = asyncio.Event()
         try:
-            await self._host.act(channel, Leave())
+            await self._act(channel, Leave())
             if not any(standing.member for standing in governance.now.people.values()):
                 return True
             with contextlib.suppress(TimeoutError):
@@ -388,6 +366,14 @@ class GroupDriver:
             LocalError: nobody governs it, or there are none.
         """
         await self._governance(channel)
+
+    async def _act(self, channel: ChannelId, op: Op) -> OpId:
+        """Publish an op; the first of a run once the ops of somebody who is there are here.
+
+        A profile that was restored from a backup would sign twice with one nonce.
+        """
+        await self._caught_up.wait(channel)
+        return await self._host.act(channel, op)
 
     async def _governance(self, channel: ChannelId) -> Governance:
         """Return the governance of a channel of ours, whose ops may just be read from the disk.

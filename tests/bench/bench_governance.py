@@ -13,6 +13,9 @@ it; `known_cut` asks again for a cut.
 `governed_receive` is all that a group does with a line of somebody else, parsing and storing
 included, signatures left out: messages a second in a governed channel, and in one that is not
 (`peer`), measured in turns in the same run.
+
+`removal` is all that the removal of one of 256 costs before it is published: a secret is drawn and
+wrapped for each who stays, and the op is signed twice (`History.made` signs, too).
 """
 
 import argparse
@@ -24,13 +27,25 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from sync.calimero.governance.acts import Drawn, batches, new_epoch
 from sync.calimero.governance.governance import Governance, Taken, TakenOp
-from sync.calimero.governance.ops import Add, Invite, Op, Role, SetRole, SignedGroupOp
-from sync.calimero.governance.signing import open_op
+from sync.calimero.governance.limits import OP_SIZE_MAX
+from sync.calimero.governance.ops import (
+    Add,
+    Invite,
+    Op,
+    Remove,
+    Role,
+    Seal,
+    SetRole,
+    SignedGroupOp,
+)
+from sync.calimero.governance.signing import open_op, sign
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author as Writing
 from sync.machine import ChannelId
+from sync.net import clock
 from sync.sds.parameters import LAN
 from tests.bench.report import (
     Params,
@@ -70,6 +85,10 @@ MEMORY_MAX_MB: Final = 10.0
 LINES: Final = 2_000
 RUNS: Final = 5
 OF_UNGOVERNED_MIN: Final = 0.9
+
+REMOVED_OF: Final = 256
+SEALED: Final = 3
+REMOVAL_MAX_MS: Final = 25.0
 
 
 class Parted:
@@ -136,6 +155,7 @@ def governance(place: Path) -> Iterator[Result]:
         yield from _ends(parted.history, params)
     yield _opening()
     yield _receiving()
+    yield _removal()
 
 
 def _start(history: History, params: Params) -> Iterator[Result]:
@@ -211,6 +231,30 @@ def _opening() -> Result:
         for _ in range(ENDS):
             open_op(made.content, history.governance.group)
     return Result("governance_open", 1e6 * watch.seconds / ENDS, "us")
+
+
+def _removal() -> Result:
+    """Return the cost of removing one of many: a secret for each who stays, and our signature."""
+    history = History("alice", signing=True)
+    for number in range(REMOVED_OF - 1):
+        history.add("alice", f"person {number}")
+    alice, going = person("alice"), key("person 0")
+    known: dict[bytes, bytes] = {history.founded.id: bytes(32)}
+    seals = [Seal(going, log, 1, bytes(32)) for log in range(SEALED)]
+    figures = []
+    for _ in range(RUNS):
+        watch = fresh_watch()
+        with watch:
+            [(keys, sealed)] = batches(history.governance, [going], {going: seals})
+            drawn = Drawn(clock.draw(32), clock.draw_key())
+            epoch = new_epoch(history.governance, key("alice"), drawn, known, frozenset(keys))
+            op = Remove(keys, epoch, "spam", sealed)
+            signed = sign(history.made("alice", op).signed, alice.sign)
+        assert len(epoch.wrapped) == REMOVED_OF - 1
+        assert len(signed.content) < OP_SIZE_MAX
+        figures.append(1e3 * watch.seconds)
+    params: Params = {"members": REMOVED_OF, "seals": SEALED, "runs": RUNS}
+    return at_most("governance_removal", median(figures), "ms", REMOVAL_MAX_MS, params)
 
 
 def _receiving() -> Result:

@@ -1,11 +1,15 @@
 """Acts of governance between whole nodes: codes, removals, rotations, leaves, over loopback."""
 
+import base64
 from pathlib import Path
 
 import pytest
 
+from sync.calimero.governance.epochs import rotation_wanted
 from sync.calimero.governance.ops import Role
 from sync.errors import LocalError
+from sync.net.invite import decode
+from sync.net.trace import Trace
 from tests.support.sync.coded import (
     enter,
     founded,
@@ -163,3 +167,93 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
         await until(lambda: alice.texts() == ["before", "again"], "alice reads bob")
         assert bob.node.groups[team]._writer.log.number != log
         assert bob.node.groups[team]._writer.log.next_seq == 2
+
+
+async def test_two_rotations_at_once_heal_by_a_third(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        team = await founded(alice)
+        await enter(bob, await alice.node.governing.invite(team))
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        await alice.node.governing.set_role(team, bob.me, Role.ADMIN)
+        await in_as(bob, team, Role.ADMIN, alice)
+    for name in ("alice", "bob"):  # each alone
+        async with host(tmp_path, name) as one:
+            await take_up_again(one)
+            await one.node.governing.rotate(team)
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        for one in (alice, bob):
+            one.node.governing.epochs.rotate_after = (0.05, 0.5)
+            await take_up_again(one)
+        await meet(bob, alice)
+
+        await until(
+            lambda: all(
+                rotation_wanted(governance(one, team), governance(one, team).now) is None
+                and governance(one, team).now.epoch
+                and len(governance(one, team).projection.relations.epochs) >= 3
+                for one in (alice, bob)
+            ),
+            "a third rotation",
+        )
+        secret = await same_secret(team, alice, bob)
+        known = [one.node.governing.epochs.known(team) for one in (alice, bob)]
+        assert known[0] == known[1]
+        assert secret in known[0].values()
+        await bob.write(team, "healed")
+        await until(lambda: alice.texts() == ["healed"], "alice reads")
+
+
+async def test_a_profile_restored_from_a_backup_pulls_before_it_signs(tmp_path: Path) -> None:
+    async with host(tmp_path, "bob") as bob:
+        async with host(tmp_path, "alice") as alice:
+            team = await founded(alice)
+            await enter(bob, await alice.node.governing.invite(team))
+            await meet(bob, alice)
+            await in_as(bob, team, Role.MEMBER, alice)
+        backup = (tmp_path / "alice.sqlite").read_bytes()
+        async with host(tmp_path, "alice") as alice:
+            await take_up_again(alice)
+            await meet(alice, bob)
+            await alice.node.governing.set_role(team, bob.me, Role.READER)
+            await in_as(bob, team, Role.READER, alice)
+        (tmp_path / "alice.sqlite").write_bytes(backup)
+        async with host(tmp_path, "alice") as alice:
+            await take_up_again(alice)
+            assert role(alice, team, bob) is Role.MEMBER
+            await meet(alice, bob)
+
+            await alice.node.governing.set_role(team, bob.me, Role.ADMIN)
+
+            await in_as(bob, team, Role.ADMIN, alice)
+            assert not governance(bob, team).dag.forked
+
+
+async def test_no_secret_is_in_what_a_node_shows_or_notes(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    async with (
+        host(tmp_path, "alice", trace=Trace(path)) as alice,
+        host(tmp_path, "bob") as bob,
+    ):
+        alice.node.inspection.frames()  # somebody looks at the wire
+        team = await founded(alice)
+        code = await alice.node.governing.invite(team)
+        await enter(bob, code)
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        await alice.node.governing.rotate(team)
+        await same_secret(team, alice, bob)
+        secrets = [*alice.node.governing.epochs.known(team).values()]
+        entry = decode(code).entry
+        assert entry is not None
+        secrets.append(entry.ticket_seed)
+        shown = repr((alice.node.snapshot(), alice.events, alice.node.secrets))
+        frames = alice.node.inspection.frames()
+    text = shown + repr(frames) + path.read_text()
+    for secret in secrets:
+        assert all(form not in text for form in forms(secret))
+
+
+def forms(secret: bytes) -> tuple[str, ...]:
+    """Return the ways in which a secret could stand in a text."""
+    return secret.hex(), repr(secret)[2:-1], base64.b64encode(secret).decode().rstrip("=")
