@@ -36,7 +36,7 @@ from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net.invite import Invite
 from sync.net.options import NOT_YET
-from sync.view.governance_infos import Right
+from sync.view.governance_infos import Person, Right
 from sync.view.view import (
     ChannelInfo,
     ChannelLeft,
@@ -47,6 +47,8 @@ from sync.view.view import (
     History,
     Inspection,
     Level,
+    LineChanged,
+    MessageShown,
     Notice,
     Snapshot,
 )
@@ -565,7 +567,15 @@ class Client:
             if told:
                 self._tell(Notice(told))
         if self.people.note_event(event):
-            self._tell(event)
+            self._tell(self._named(event))
+
+    def _named(self, event: Event) -> Event:
+        """Return an event with the name of the admin who has hidden a line."""
+        if not isinstance(event, MessageShown | LineChanged) or event.line.hidden_by is None:
+            return event
+        by = event.line.hidden_by.peer
+        named = Person(by, self._known_as(by))
+        return replace(event, line=replace(event.line, hidden_by=named))
 
     def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):

@@ -4,6 +4,7 @@ from chat_tui.details.facts import Known
 from chat_tui.details.parts import Part, Said, listed, single
 from chat_tui.details.timeline import stamp
 from chat_tui.text.safe_text import clean_text
+from chat_tui.wording.acts import name_of
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.reactions import label as emoji_label
 from sync.entries.changes import Edit, Redaction
@@ -20,7 +21,14 @@ def changes(known: Known, glyphs: Glyphs) -> list[Part]:
     own = [one for one in all_of if one.author == line.author]
     redactions = [one for one in own if isinstance(one.change, Redaction)]
     edits = [one for one in own if isinstance(one.change, Edit)]
-    if line.deleted:
+    if line.hidden_by is not None:
+        hid = [one for one in all_of if one.author == line.hidden_by.peer]
+        when = f" at {stamp(hid[-1].created_ns, line.created_ns)}" if hid else ""
+        by = name_of(line.hidden_by, known.called)
+        told.append(
+            single("Hidden", f"by {by}, an admin{when}; the signed bytes stay on all disks")
+        )
+    elif line.deleted:
         said = "by its author; what says so is damaged on this disk, and fetched again"
         if redactions:
             when = stamp(redactions[-1].created_ns, line.created_ns)

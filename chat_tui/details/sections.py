@@ -15,8 +15,9 @@ from chat_tui.details.timeline import lateness, moments, not_kept, stamp
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, day_of, size
 from chat_tui.wording import clocks
+from chat_tui.wording.acts import name_of
 from chat_tui.wording.contradictions import MEANING, said
-from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs, pending
+from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs, hidden_by, pending
 from chat_tui.wording.sentences import short_id
 from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
@@ -26,6 +27,8 @@ from sync.view.view import CausalNode, Place, Trust
 
 KIN_SHOWN: Final = 8
 """Messages before and after that have a line; the graph (g) shows more."""
+
+STAYS: Final = "Its bytes stay on all disks, and are passed on."
 
 TEXT_CELLS: Final = 60
 """Of another message's text."""
@@ -94,7 +97,9 @@ def _head(known: Known) -> Part:
     else:
         late = lateness(line.created_ns, arrival.at)
         said.append(f"received {stamp(arrival.at, line.created_ns)}, {late}{_by(known, arrival)}")
-    if line.deleted:
+    if line.hidden_by is not None:
+        said.append(hidden_by(name_of(line.hidden_by, known.called)))
+    elif line.deleted:
         said.append("deleted")
     elif line.edited:
         said.append("edited")
@@ -122,6 +127,8 @@ def in_short(known: Known) -> str:
     if line.parked:
         return clocks.why_parked(line, known.snapshot.now)
     said = _own_in_short(known) if line.own else _others_in_short(known)
+    if line.hidden_by is not None:
+        return f"{said} {name_of(line.hidden_by, known.called)}, an admin, has hidden it. {STAYS}"
     if line.deleted:
         return f"{said} {'You' if line.own else 'Its author'} deleted it."
     if line.edited:
@@ -189,6 +196,8 @@ def _own_in_short(known: Known) -> str:
 
 def _text(known: Known) -> Part:
     line = known.line
+    if line.hidden_by is not None:
+        return single("Text", hidden_by(name_of(line.hidden_by, known.called)))
     if line.deleted:
         return single("Text", "hidden: its author deleted it")
     text = clean_text(line.text)

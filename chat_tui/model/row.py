@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.safe_text import clean_nick, clean_text
-from chat_tui.wording.acts import Called, plainly_called, sentence
+from chat_tui.wording.acts import Called, name_of, plainly_called, sentence
 from chat_tui.wording.glyphs import DELETED, REPLACED, hidden_by
 from sync.view.view import Line
 
@@ -73,7 +73,7 @@ def shown_text(line: Line, called: Called = plainly_called) -> str:
     if line.act is not None:
         return sentence(line, called)
     if line.hidden_by is not None:
-        return hidden_by(called(*line.hidden_by))
+        return hidden_by(name_of(line.hidden_by, called))
     if line.deleted:
         return REPLACED if line.replaced else DELETED
     return as_shown(clean_nick(line.nick), clean_text(line.text))

@@ -48,18 +48,19 @@ def sentence(line: Line, called: Called = plainly_called) -> str:
     """Return what an act says: "alice removed mallory: spam", or why it came to nothing."""
     act = line.act
     assert act is not None
-    signer = _name(Person(line.author, line.nick), called)
+    signer = name_of(Person(line.author, line.nick), called)
     if act.loss is None:
         return _done(act, signer, called)
     return _lost(act, act.loss, signer, called)
 
 
-def _name(person: Person, called: Called) -> str:
+def name_of(person: Person, called: Called) -> str:
+    """Return what somebody is called; a key without a name is its fingerprint."""
     return called(*person) if person.nick.strip() else short_fingerprint(person.peer)
 
 
 def _names(people: Sequence[Person], called: Called) -> str:
-    names = [_name(one, called) for one in people]
+    names = [name_of(one, called) for one in people]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -168,7 +169,7 @@ def _why(loss: LossInfo, act: ActInfo, signer: str, called: Called) -> str:
 
 def _had(because: BecauseInfo, called: Called) -> str:
     """Return the act that another one lost against: "alice had removed bob"."""
-    by = _name(because.by, called)
+    by = name_of(because.by, called)
     match because.kind:
         case ActKind.JOINED:
             return f"{by} had joined"

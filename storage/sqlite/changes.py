@@ -9,7 +9,7 @@ took back is not shown while that waits for its place.
 """
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -33,8 +33,10 @@ from sync.entries.changes import (
     Change,
     Look,
     Reactions,
+    Redaction,
     Replacement,
     TakenBack,
+    nobody_hides,
     touched_by,
 )
 from sync.entries.entry import Entry, Kind, Text
@@ -50,8 +52,9 @@ Touch: TypeAlias = Change | Replacement | TakenBack
 
 ANY: Final = "SELECT EXISTS (SELECT 1 FROM changes), EXISTS (SELECT 1 FROM withheld)"
 STORE: Final = """
-    INSERT INTO changes (message_id, channel, target, reacts, author, lamport, number, counts)
-    VALUES
+    INSERT INTO changes (
+        message_id, channel, target, reacts, author, lamport, number, counts, hides
+    ) VALUES
 """
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
@@ -99,8 +102,8 @@ FORGET: Final = "delete"
 
 # Whatever is no edit any more hid something, for all that anybody can tell.
 WITHHOLD: Final = f"""
-    INSERT OR IGNORE INTO withheld
-    SELECT changes.channel, target, changes.author, changes.lamport, changes.message_id
+    INSERT OR IGNORE INTO withheld (channel, target, author, lamport, message_id, hides)
+    SELECT changes.channel, target, changes.author, changes.lamport, changes.message_id, hides
     FROM changes CROSS JOIN messages ON messages.number = changes.number
     WHERE changes.channel = ? AND changes.message_id = ? AND reacts = {WRITES}
         AND kind != {int(Kind.EDIT)} AND status != {STATUS[Status.PARKED]}
@@ -153,11 +156,15 @@ class _Target:
 
 
 def settle(
-    db: sqlite3.Connection, stored: Sequence[Stored], moved: Sequence[Place]
+    db: sqlite3.Connection,
+    stored: Sequence[Stored],
+    moved: Sequence[Place],
+    hides: Callable[[Entry], bool] = nobody_hides,
 ) -> list[Altered]:
     """Work out what counts now that messages were stored, and others have another status.
 
-    Also keeps the search index to what is shown: the words of what was stored are in it.
+    Also keeps the search index to what is shown: the words of what was stored are in it. `hides`
+    says of a redaction whether its author might hide lines of others.
     """
     changing = [(one, change) for one in stored if (change := touched_by(one.entry)) is not None]
     if not changing and not any(db.execute(ANY).fetchone()):
@@ -170,7 +177,7 @@ def settle(
     keys |= _taken_back_by(db, keys)
     targets = _targets(db, {*came, *[key[:2] for key in keys]})
     before = _looks(db, targets)
-    execute_for_rows(db, STORE, [_row(one, change) for one, change in changing])
+    execute_for_rows(db, STORE, [_row(one, change, hides) for one, change in changing])
     _recount(db, sorted(keys))
     after = _looks(db, targets)
     _index(db, targets, _but(before, lines), after)
@@ -178,10 +185,10 @@ def settle(
     return [altered for one in targets for altered in _difference(one, shown, after)]
 
 
-def adopt(db: sqlite3.Connection) -> None:
+def adopt(db: sqlite3.Connection, hides: Callable[[Entry], bool] = nobody_hides) -> None:
     """Take up the changes among the messages: those of a version that knew none, or all anew."""
     rows = [row for row in db.execute(CHANGING_ROWS).fetchall() if is_sound(*row[:CLAIMS])]
-    settle(db, [Stored(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], ())
+    settle(db, [Stored(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], (), hides)
 
 
 def _taken_back_by(db: sqlite3.Connection, keys: Iterable[Key]) -> set[Key]:
@@ -208,9 +215,10 @@ def _key(one: Stored, change: Touch) -> Key:
     return (one.channel, target, reacts, bytes.fromhex(one.entry.header.author))
 
 
-def _row(one: Stored, change: Touch) -> Row:
-    stored_id = bytes.fromhex(one.entry.message_id)
-    return (stored_id, *_key(one, change), from_u64(one.entry.header.lamport), one.number, 0)
+def _row(one: Stored, change: Touch, hides: Callable[[Entry], bool]) -> Row:
+    stored_id, lamport = bytes.fromhex(one.entry.message_id), one.entry.header.lamport
+    hiding = isinstance(change, Redaction) and hides(one.entry)
+    return (stored_id, *_key(one, change), from_u64(lamport), one.number, 0, hiding)
 
 
 def _targets(db: sqlite3.Connection, places: Collection[Row]) -> list[_Target]:
@@ -274,7 +282,8 @@ def _difference(
             after_gap=bool(target.after_gap),
             delivery=None if target.delivery is None else DELIVERY_OF[target.delivery],
             look=new,
-            rewritten=(old.text, old.hidden) != (new.text, new.hidden),
+            rewritten=(old.text, old.hidden, old.hidden_by)
+            != (new.text, new.hidden, new.hidden_by),
             reacted=old.reactions != new.reactions,
             loading=target.status == STATUS[Status.LOADING],
         )

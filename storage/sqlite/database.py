@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
@@ -26,6 +26,9 @@ from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
 from storage.sqlite.sqlite_errors import PRIMARY_CODE, ROOM_MIN, code_of, explained
 from sync.errors import StorageError
+
+if TYPE_CHECKING:
+    from storage.sqlite.stored_governance import StoredGovernances
 
 T = TypeVar("T")
 
@@ -81,6 +84,18 @@ class Database:
         """Messages of which the disk no longer has what was stored."""
         self.refusal = ""
         """Why the last change was refused, as a sentence; empty while changes are taken."""
+        self._governances: StoredGovernances | None = None
+
+    @property
+    def governances(self) -> "StoredGovernances":
+        """Governance of channels as far as it was read; for the database's own thread."""
+        if self._governances is None:
+            from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few are governed
+                StoredGovernances,
+            )
+
+            self._governances = StoredGovernances()
+        return self._governances
 
     @classmethod
     async def open(cls, path: Path) -> Self:
@@ -136,8 +151,10 @@ class Database:
             if not self._writable:
                 await self._open_again()
             result = await self._run(partial(_transact, change, self._file))
-        except StorageError as error:
-            self.refusal = str(error)
+        except Exception as error:
+            self._governances = None  # it may have read what was rolled back
+            if isinstance(error, StorageError):
+                self.refusal = str(error)
             raise
         self.refusal = ""
         return result

@@ -18,12 +18,12 @@ from storage.sqlite.statuses import STATUS
 from sync.entries.entry import HASH_SIZE, Text
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view.governance_infos import NickOf, nameless
+from sync.view.governance_infos import NickOf, Person, nameless
 from sync.view.line_looks import changed
 from sync.view.view import CausalNode, Line, Position, Predecessor
 
 if TYPE_CHECKING:
-    from storage.sqlite.stored_governance import StoredGovernance, StoredGovernances
+    from storage.sqlite.stored_governance import StoredGovernance
     from sync.calimero.governance.dag import Act
     from sync.group.records import StoredMessage
     from sync.view.message_infos import StoredInfo
@@ -47,12 +47,12 @@ PARKED: Final = f"""
         AND NOT EXISTS (
             SELECT 1 FROM changes JOIN messages AS hiding ON hiding.number = changes.number
             WHERE changes.channel = aside.channel AND target = aside.message_id AND reacts = 0
-                AND changes.author = aside.author AND counts AND hiding.kind = 4
+                AND (changes.author = aside.author OR hides) AND counts AND hiding.kind = 4
         )
         AND NOT EXISTS (
             SELECT 1 FROM withheld
             WHERE withheld.channel = aside.channel AND target = aside.message_id
-                AND withheld.author = aside.author
+                AND (withheld.author = aside.author OR hides)
         )
         AND NOT EXISTS (
             SELECT 1 FROM changes
@@ -130,7 +130,6 @@ class SqliteHistory:
         self._database = database
         self._me = me
         self._called = called
-        self._governances: StoredGovernances | None = None
 
     async def page(self, channel: ChannelId, *, before: Position | None, limit: int) -> list[Line]:
         """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
@@ -173,7 +172,7 @@ class SqliteHistory:
         def read(db: sqlite3.Connection) -> Predecessor | None:
             if not db.execute(GOVERNED, (_id(channel),)).fetchone()[0]:
                 return None
-            stored = self._governances_here().of(channel, db)
+            stored = self._database.governances.of(channel, db)
             return None if stored is None else stored.predecessor
 
         return await self._database.read(read)
@@ -244,6 +243,8 @@ class SqliteHistory:
 
         def read(db: sqlite3.Connection) -> tuple[list[Line], list[Place]]:
             lines, damaged = _read_lines(self._me, query.statement, query.parameters, db)
+            if any(line.hidden_by is not None for line in lines):
+                lines = self._named(query.channel, lines, db)
             if acts is not None and db.execute(GOVERNED, (_id(query.channel),)).fetchone()[0]:
                 lines += self._acts(query, acts, db)
             return sorted(lines, key=POSITION), damaged
@@ -252,27 +253,33 @@ class SqliteHistory:
         self._database.damage.note_damaged(damaged)
         return lines
 
-    def _governances_here(self) -> "StoredGovernances":
-        """Return the governance of channels, made now if it was not needed before."""
-        from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
-            StoredGovernances,
-        )
+    def _named(
+        self, channel: ChannelId, lines: Sequence[Line], db: sqlite3.Connection
+    ) -> list[Line]:
+        """Return lines with the names of the admins who have hidden them."""
+        from storage.sqlite.stored_governance import Names  # noqa: PLC0415  # few lines are hidden
 
-        if self._governances is None:
-            self._governances = StoredGovernances(self._me, self._called)
-        return self._governances
+        names = Names(channel, self._called, db)
+        return [
+            line
+            if line.hidden_by is None
+            else replace(
+                line, hidden_by=Person(line.hidden_by.peer, names.nick_of(line.hidden_by.peer))
+            )
+            for line in lines
+        ]
 
     def _acts(self, query: "Query", acts: "ActsOf", db: sqlite3.Connection) -> list[Line]:
         """Return acts of a governed channel as lines; of a search, those that match its words."""
         from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
+            lines_of,
             matches,
         )
 
-        governances = self._governances_here()
-        stored = governances.of(query.channel, db)
+        stored = self._database.governances.of(query.channel, db)
         if stored is None:
             return []
-        lines = governances.lines(stored, acts(stored), db)
+        lines = lines_of(stored, acts(stored), self._me, self._called, db)
         return [line for line in lines if matches(line, query.words)] if query.words else lines
 
 

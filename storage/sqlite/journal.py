@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar, assert_never
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 from storage.sqlite import changes
 from storage.sqlite.author_logs import logs_of
@@ -62,6 +62,7 @@ from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.state import StateRecord, keep_state, state_of
 from storage.sqlite.statuses import STATUS
 from sync.calimero.governance.ops import OpId
+from sync.entries.entry import Entry
 from sync.errors import StorageError
 from sync.group.clock_values import Answer
 from sync.group.ingest import outline_of_entry
@@ -126,6 +127,10 @@ class Hole:
     message_id: MessageId
 
 
+Hides: TypeAlias = Callable[[Entry], bool]
+"""Says of a redaction whether its author might hide lines of others."""
+
+
 class SqliteJournal:
     """The `sync.runner.journal.Journal` of the profile that `database` belongs to and `me` owns."""
 
@@ -142,7 +147,7 @@ class SqliteJournal:
         """
         try:
             altered, contradictions = await self._database.write(
-                partial(_commit, records, self._tops)
+                partial(_commit, records, self._tops, self._hides)
             )
         except StorageError:
             self._tops = Tops()  # which remembers what is not here
@@ -156,6 +161,15 @@ class SqliteJournal:
             for watcher in self._watchers:
                 watcher.contradicted(found)
         return altered
+
+    def _hides(self, db: sqlite3.Connection) -> Hides:
+        """Return what says whether an admin's redaction hides lines of others, where one can."""
+
+        def hides(redaction: Entry) -> bool:
+            governed = bool(redaction.header.governance)
+            return governed and self._database.governances.hides(db)(redaction)
+
+        return hides
 
     def watch(self, watcher: Watcher) -> None:
         """Tell `watcher` what is found besides what was asked for; see `Journal`."""
@@ -220,7 +234,10 @@ class SqliteJournal:
 
 
 def _commit(  # noqa: PLR0915  # an arm for each kind of record
-    records: Sequence[Record], tops: Tops, db: sqlite3.Connection
+    records: Sequence[Record],
+    tops: Tops,
+    hides_by: Callable[[sqlite3.Connection], Hides],
+    db: sqlite3.Connection,
 ) -> tuple[list[Altered], list[Contradiction]]:
     stores: list[StoreMessage] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
@@ -266,7 +283,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     _keep_compared(db, compared)
     keep_governance(db, governance)
     keep_state(db, state)
-    altered = changes.settle(db, stored, list(statuses))
+    altered = changes.settle(db, stored, list(statuses), hides_by(db))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
         from storage.sqlite.mending import set_aside  # noqa: PLC0415  # few disks rot

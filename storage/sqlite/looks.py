@@ -71,8 +71,19 @@ REPLACED_REST: Final = f"""
         AND messages.lamport > changes.lamport
 """
 
+HIDDEN: Final = "SELECT column1, column2, hiding.author FROM (VALUES"
+HIDDEN_REST: Final = """
+    ) CROSS JOIN changes AS hiding ON hiding.message_id = (
+        SELECT message_id FROM changes
+        WHERE changes.channel = column1 AND target = column2 AND hides AND counts
+            AND changes.author != column3
+        ORDER BY lamport, message_id LIMIT 1
+    )
+"""
+"""Lines of others that an admin has hidden; whatever became of the rows of these redactions."""
+
 ANY_WITHHELD: Final = "SELECT EXISTS (SELECT 1 FROM withheld)"
-WITHHELD: Final = "SELECT channel, target, author, lamport, message_id FROM (VALUES"
+WITHHELD: Final = "SELECT channel, target, author, lamport, message_id, hides FROM (VALUES"
 WITHHELD_REST: Final = ") CROSS JOIN withheld ON channel = column1 AND target = column2"
 
 Rank: TypeAlias = tuple[int, bytes]
@@ -95,32 +106,47 @@ def looks_of(
     for place, _, rank, change in _changes(db, WROTE, rewritten, WROTE_REST):
         wrote[place], ranks[place] = change, rank
     authors = {line[:2]: line[2] for line in lines}
-    for place, author, rank in _withheld(db, list(authors)):
-        if author == authors[place] and rank > ranks.get(place, NONE):
+    hidden: dict[Place, bytes] = {
+        row[:2]: row[2] for row in select_for_rows(db, HIDDEN, rewritten, HIDDEN_REST)
+    }
+    for place, author, rank, hides in _withheld(db, list(authors)):
+        if author != authors[place] and hides:
+            hidden.setdefault(place, author)
+        elif author == authors[place] and rank > ranks.get(place, NONE):
             wrote[place] = Redaction(message_id(place[1]))
     reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
     for place, who, _, change in _changes(db, REACTED, answered, REACTED_REST):
         reacted.setdefault(place, []).append((peer_id(who), change))
     replaced = set(select_for_rows(db, REPLACED, touched.get(REPLACES, ()), REPLACED_REST))
     return {
-        place: put_together(wrote.get(place), reacted.get(place, ()), replaced=place in replaced)
-        for place in wrote.keys() | reacted.keys() | replaced
+        place: put_together(
+            wrote.get(place),
+            reacted.get(place, ()),
+            replaced=place in replaced,
+            hidden_by=peer_id(hidden[place]) if place in hidden else None,
+        )
+        for place in wrote.keys() | reacted.keys() | replaced | hidden.keys()
     }
 
 
 def withheld_among(db: sqlite3.Connection, places: Sequence[Place]) -> list[Place]:
     """Return which of these messages a redaction hides, or did, whose row rotted."""
-    return [place for place, _, _ in _withheld(db, places)]
+    return [place for place, *_ in _withheld(db, places)]
 
 
-def _withheld(db: sqlite3.Connection, places: Sequence[Place]) -> list[tuple[Place, bytes, Rank]]:
-    """Return which of these messages were deleted by whom, and when, says a row that rotted."""
+def _withheld(
+    db: sqlite3.Connection, places: Sequence[Place]
+) -> list[tuple[Place, bytes, Rank, bool]]:
+    """Return which of these messages were deleted by whom, and when, says a row that rotted.
+
+    Also whether it was an admin's, who may hide lines of others.
+    """
     if not db.execute(ANY_WITHHELD).fetchone()[0]:
         return []  # nearly always
     rows = select_for_rows(db, WITHHELD, places, WITHHELD_REST)
     return [
-        ((channel, target), author, (to_u64(lamport), redaction))
-        for channel, target, author, lamport, redaction in rows
+        ((channel, target), author, (to_u64(lamport), redaction), bool(hides))
+        for channel, target, author, lamport, redaction, hides in rows
     ]
 
 

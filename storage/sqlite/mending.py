@@ -24,6 +24,7 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import execute_for_rows
 from storage.sqlite.soundness import CLAIMS, MESSAGE, SENDER, Place, is_sound
+from storage.sqlite.stored_governance import StoredGovernances
 from sync.errors import StorageError
 from sync.group.logs import naming
 
@@ -54,8 +55,8 @@ TABLES: Final = """
 """All but what follows from the messages."""
 
 WITHHOLD_ROTTEN: Final = """
-    INSERT OR IGNORE INTO main.withheld
-    SELECT noted.channel, target, noted.author, noted.lamport, noted.message_id
+    INSERT OR IGNORE INTO main.withheld (channel, target, author, lamport, message_id, hides)
+    SELECT noted.channel, target, noted.author, noted.lamport, noted.message_id, noted.hides
     FROM old.changes AS noted CROSS JOIN main.messages ON main.messages.number = noted.number
     WHERE reacts = 0 AND kind NOT IN (2, 3) AND status != 2
         AND noted.message_id NOT IN (SELECT message_id FROM main.changes)
@@ -141,7 +142,7 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> None:
         ]
         execute_for_rows(new, STORE_PARENTS, sorted(set(parents)))
     index_anew(new)  # as the lines were written; changes put other words in their place
-    adopt(new)
+    adopt(new, StoredGovernances().hides(new))
     with suppress(sqlite3.Error):  # that cannot be read either
         if new.execute(WITHHOLD_ROTTEN).rowcount:
             index_anew(new)

@@ -205,7 +205,20 @@ def _adopt(db: sqlite3.Connection) -> None:
     from storage.sqlite.changes import adopt  # noqa: PLC0415  # once in the life of an old profile
 
     db.execute(WITHHELD)  # which looks are asked of, and which comes later
+    _add_hides(db)  # so does this
     adopt(db)
+
+
+def _add_hides(db: sqlite3.Connection) -> None:
+    """Note which redactions are those of admins, who may hide lines of others."""
+    for table in ("changes", "withheld"):
+        columns = [column[1] for column in db.execute(f"PRAGMA table_info({table})")]
+        if "hides" not in columns:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN hides INTEGER NOT NULL DEFAULT 0")
+    db.execute(
+        "CREATE INDEX IF NOT EXISTS changes_hiding "
+        "ON changes (channel, target, lamport, message_id, author) WHERE hides AND counts"
+    )
 
 
 CLOCKS: Final = """
@@ -386,6 +399,6 @@ CREATE TABLE state_entries (
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
-    GOVERNANCE, CHANNEL_KEYS, STATE,
+    GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

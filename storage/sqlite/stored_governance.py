@@ -17,11 +17,13 @@ from storage.sqlite.looks import readable
 from storage.sqlite.soundness import is_sound
 from sync.calimero.governance.dag import Act, founder
 from sync.calimero.governance.governance import Governance, TakenOp
-from sync.calimero.governance.ops import GroupId, OpId
+from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
+from sync.calimero.governance.verdicts import Doing, verdict_at_cut
 from sync.calimero.governance.wire import decode
-from sync.entries.entry import Kind
+from sync.entries.entry import Entry, Kind
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.acts import ActLines
+from sync.view.governance_infos import NickOf
 from sync.view.view import Line, Position, Predecessor
 
 CHANNELS_KEPT: Final = 8
@@ -105,8 +107,7 @@ def _place(position: Position) -> tuple[int, OpId]:
 class StoredGovernances:
     """Governance of the channels that were read last; for the thread of the database alone."""
 
-    def __init__(self, me: PeerId, called: Callable[[PeerId], str]) -> None:
-        self._me, self._called = me, called
+    def __init__(self) -> None:
         self._kept: dict[ChannelId, StoredGovernance] = {}
 
     def of(self, channel: ChannelId, db: sqlite3.Connection) -> StoredGovernance | None:
@@ -122,23 +123,45 @@ class StoredGovernances:
         kept.read_on(db)
         return kept if kept.governance.dag.acts else None
 
-    def lines(
-        self, stored: StoredGovernance, acts: Sequence[Act], db: sqlite3.Connection
-    ) -> list[Line]:
-        """Return acts as lines; the reason that somebody blocked gave is not among their words."""
-        if not acts:
-            return []
-        names = Names(stored.channel, self._called, db)
-        lines = ActLines(stored.channel, stored.governance, self._me, names.nick_of)
-        return [_without_blocked(lines.line(act), db) for act in acts]
+    def hides(self, db: sqlite3.Connection) -> Callable[[Entry], bool]:
+        """Return what says whether the author of a redaction might hide lines of others.
+
+        That is so if they were admin at the cut that it names.
+        """
+
+        def hides(redaction: Entry) -> bool:
+            header = redaction.header
+            if not header.governance:
+                return False
+            stored = self.of(ChannelId(header.channel_id), db)
+            heads = tuple([OpId(head) for head in header.governance])
+            author = Key(bytes.fromhex(header.author))
+            return stored is not None and (
+                verdict_at_cut(stored.governance, author, heads, Doing.HIDE) is Verdict.YES
+            )
+
+        return hides
+
+
+def lines_of(
+    stored: StoredGovernance,
+    acts: Sequence[Act],
+    me: PeerId,
+    called: NickOf,
+    db: sqlite3.Connection,
+) -> list[Line]:
+    """Return acts as lines; the reason that somebody blocked gave is not among their words."""
+    if not acts:
+        return []
+    names = Names(stored.channel, called, db)
+    lines = ActLines(stored.channel, stored.governance, me, names.nick_of)
+    return [_without_blocked(lines.line(act), db) for act in acts]
 
 
 class Names:
     """Names of people, as they are known or else as they wrote last in a channel."""
 
-    def __init__(
-        self, channel: ChannelId, called: Callable[[PeerId], str], db: sqlite3.Connection
-    ) -> None:
+    def __init__(self, channel: ChannelId, called: NickOf, db: sqlite3.Connection) -> None:
         self._channel, self._called, self._db = channel, called, db
         self._found: dict[PeerId, str] = {}
 

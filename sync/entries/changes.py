@@ -5,11 +5,13 @@ Rules:
    redaction that does not name another change among its parents takes that back (`TakenBack`).
 2. Of an author's edits and redactions of one message the highest (lamport, id) counts, and only if
    the message is theirs. Of an author's reactions to one message likewise: each names them all.
+   In a governed channel an admin's redaction of somebody else's message counts too, beside those:
+   whoever may do so at the cut that it names hides it, whatever its author writes.
 3. A change without effect, whatever is wrong with it, is an entry like every other: kept, relayed.
    So nothing here ever refuses an entry, and the order of arrival changes no look.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -114,11 +116,13 @@ class Look:
     """Reactions by author."""
     replaced: bool = False
     """Whether its author wrote it anew."""
+    hidden_by: PeerId | None = None
+    """The admin who has hidden it, of several the first; None if none has."""
 
     @property
     def hidden(self) -> bool:
         """True if nothing of the message is shown."""
-        return self.deleted or self.replaced
+        return self.deleted or self.replaced or self.hidden_by is not None
 
 
 UNCHANGED: Final = Look()
@@ -231,12 +235,21 @@ def anew(entry: Entry) -> list[Anew]:
     return [Anew(kind, encode_text(text), replaces=old)]
 
 
-def look_of(target: Entry, entries: Iterable[Entry]) -> Look:
+def nobody_hides(_redaction: Entry) -> bool:
+    """Return that a redaction is none of an admin, as in a channel that nobody governs."""
+    return False
+
+
+def look_of(
+    target: Entry, entries: Iterable[Entry], hides: Callable[[Entry], bool] = nobody_hides
+) -> Look:
     """Return what `target` looks like, all `entries` that may change it being delivered.
 
-    Entries that take back any of these are among them.
+    Entries that take back any of these are among them. `hides` says whether the author of a
+    redaction might hide lines of others at the cut that it names.
     """
     wrote: Change | None = None
+    others: dict[PeerId, Entry] = {}
     reacted: dict[PeerId, Change] = {}
     replaced = False
     touching = [(one, touch) for one in entries if (touch := touched_by(one)) is not None]
@@ -253,13 +266,20 @@ def look_of(target: Entry, entries: Iterable[Entry]) -> Look:
         if isinstance(change, Reactions):
             reacted[entry.header.author] = change
         elif entry.header.author != target.header.author:
-            continue
+            if isinstance(change, Edit | Redaction):
+                others[entry.header.author] = entry
         elif isinstance(change, Replacement):
             replaced = replaced or entry.header.lamport < target.header.lamport
         elif not isinstance(change, TakenBack):
             wrote = change
     by_author = [(author, reacted[author]) for author in sorted(reacted)]
-    return put_together(wrote, by_author, replaced=replaced)
+    hiding = [
+        (one.header.lamport, one.message_id, one.header.author)
+        for one in others.values()
+        if one.header.kind == Kind.REDACTION and hides(one)
+    ]
+    *_, hidden_by = min(hiding, default=(None,))
+    return put_together(wrote, by_author, replaced=replaced, hidden_by=hidden_by)
 
 
 def _is_taken_back(entry: Entry, back: Iterable[tuple[PeerId, MessageId, int]]) -> bool:
@@ -271,7 +291,11 @@ def _is_taken_back(entry: Entry, back: Iterable[tuple[PeerId, MessageId, int]]) 
 
 
 def put_together(
-    wrote: Change | None, reacted: Iterable[tuple[PeerId, Change]], *, replaced: bool = False
+    wrote: Change | None,
+    reacted: Iterable[tuple[PeerId, Change]],
+    *,
+    replaced: bool = False,
+    hidden_by: PeerId | None = None,
 ) -> Look:
     """Return the look of a message, from the changes that count.
 
@@ -279,6 +303,7 @@ def put_together(
         wrote: the edit or redaction of its author, if any.
         reacted: the reactions of everybody, by author.
         replaced: whether a text of its author stands for it.
+        hidden_by: the admin who has hidden it.
     """
     reactions = tuple(
         [(who, change.emojis) for who, change in reacted if isinstance(change, Reactions)]
@@ -288,6 +313,7 @@ def put_together(
         deleted=isinstance(wrote, Redaction),
         reactions=tuple([one for one in reactions[:REACTORS_MAX] if one[1]]),
         replaced=replaced,
+        hidden_by=hidden_by,
     )
 
 

@@ -6,6 +6,7 @@ It has the faults of real disks: commits that fail or take long, reads that fail
 from bisect import bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import merge
 from itertools import islice
 
@@ -56,6 +57,7 @@ from sync.group.values import (
 from sync.machine import MessageId, Nanos, PeerId
 from sync.runner.journal import PAGE_BYTES, EntriesPage, Loaded
 from sync.sds.message import Delivery
+from sync.sim.governance.hiding import hides
 from sync.sim.log_links import LogLink, broken, fork, is_false, links_of
 from sync.structures.log_spans import LogSpan
 
@@ -201,7 +203,7 @@ class Disk:
         row = self.rows.get(message_id)
         if changes is None or row is None or row.status not in SHOWN:
             return UNCHANGED
-        return look_of(row.message.entry, self._counting(message_id))
+        return look_of(row.message.entry, self._counting(message_id), partial(hides, self.ops))
 
     def _counting(self, message_id: MessageId) -> list[Entry]:
         """Return the changes of a message that have effect."""
@@ -252,7 +254,8 @@ class Disk:
                 after_gap=row.after_gap,
                 delivery=row.delivery,
                 look=look,
-                rewritten=(look.text, look.hidden) != (before.text, before.hidden),
+                rewritten=(look.text, look.hidden, look.hidden_by)
+                != (before.text, before.hidden, before.hidden_by),
                 reacted=look.reactions != before.reactions,
                 loading=row.status is Status.LOADING,
             )
@@ -274,7 +277,7 @@ class Disk:
     def is_line(self, message_id: MessageId) -> bool:
         """Return whether a stored message is no change of another, nor hidden by its author."""
         entry = self.rows[message_id].message.entry
-        hidden = look_of(entry, self._counting(message_id)).hidden
+        hidden = look_of(entry, self._counting(message_id), partial(hides, self.ops)).hidden
         return entry.header.kind not in CHANGING and not hidden
 
     def _is_replaced(self, message_id: MessageId) -> bool:

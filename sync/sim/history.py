@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sync.calimero.governance.governance import Governance, TakenOp
-from sync.calimero.governance.ops import GroupId, OpId
-from sync.calimero.governance.wire import decode
+from sync.calimero.governance.ops import OpId
 from sync.entries.changes import CHANGING, change_of
 from sync.entries.entry import Entry
 from sync.group.status import UNSENT
@@ -15,6 +13,7 @@ from sync.group.values import (
 )
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sim.disk import Disk
+from sync.sim.governance.hiding import governance_of
 from sync.view.acts import ActLines
 from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
 from sync.view.line_looks import changed
@@ -158,7 +157,7 @@ class SimulatedHistory:
         """Return the places of messages and acts, in their one order."""
         places = self._positions(channel)
         if channel == self._channel and self._disk.ops:
-            acts = governance_of(self._channel, self._disk).dag.acts
+            acts = governance_of(self._channel, self._disk.ops).dag.acts
             places += [(act.lamport, MessageId(act.id.hex())) for act in acts]
         return sorted(places)
 
@@ -167,7 +166,7 @@ class SimulatedHistory:
 
     def _line(self, message_id: MessageId) -> Line:
         if (op := OpId(bytes.fromhex(message_id))) in self._disk.ops:
-            governance = governance_of(self._channel, self._disk)
+            governance = governance_of(self._channel, self._disk.ops)
             lines = ActLines(self._channel, governance, self._disk.me, self._nick_of)
             return lines.line(governance.act(op))
         loaded = self._disk.load(message_id)
@@ -184,13 +183,6 @@ class SimulatedHistory:
         """Return whether some parent of a message is not delivered by now."""
         rows = [self._disk.rows.get(parent.message_id) for parent in entry.header.parents]
         return any(row is None or row.status is not Status.DELIVERED for row in rows)
-
-
-def governance_of(channel: ChannelId, disk: Disk) -> Governance:
-    """Return the governance of a channel by the ops on a disk."""
-    governance = Governance(GroupId(bytes.fromhex(channel)))
-    governance.restore(TakenOp(decode(one.content), one.judgement) for one in disk.ops.values())
-    return governance
 
 
 def _words_of(line: Line) -> str:

@@ -33,6 +33,7 @@ from sync.sim.history import SimulatedHistory
 from sync.sim.world import World
 from sync.view.acts import told_of
 from sync.view.frame_tap import Tap
+from sync.view.governance_infos import Person
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.projection import (
@@ -245,7 +246,9 @@ class SimulatedView:
         return self._names.get(peer, "")
 
     def _named(self, line: Line) -> Line:
-        return replace(line, nick=self._names[line.author])
+        by = line.hidden_by
+        hidden_by = None if by is None else Person(by.peer, self._nick_of(by.peer))
+        return replace(line, nick=self._names[line.author], hidden_by=hidden_by)
 
 
 def _word(effect: Effect) -> str:

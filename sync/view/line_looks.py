@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sync.entries.changes import UNCHANGED, Look
 from sync.machine import PeerId
+from sync.view.governance_infos import Person
 from sync.view.view import Line, Reaction
 
 
@@ -17,6 +18,7 @@ def changed(line: Line, look: Look, me: PeerId) -> Line:
         text="" if look.hidden else text,
         edited=look.text is not None,
         deleted=look.hidden,
+        hidden_by=None if look.hidden_by is None else Person(look.hidden_by),
         reactions=() if look.hidden else reactions_of(look, me),
         replaced=look.replaced,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from chat_tui.model.command_findings import line_text
 from chat_tui.model.conversation import PENDING_SHOWN, Conversation
 from chat_tui.model.event_feed import Feed
 from chat_tui.wording.acts import SIGN
@@ -154,3 +155,20 @@ def test_a_message_that_was_let_in_does_not_wait_again() -> None:
     held.wait([waiting(2)])
 
     assert not held.rows[1].dim
+
+
+def test_a_line_that_an_admin_has_hidden_says_who_hid_it() -> None:
+    hidden = replace(line(1), text="", deleted=True, hidden_by=ALICE)
+    nameless = replace(line(2), text="", deleted=True, hidden_by=Person(peer("eve")))
+
+    held = conversation(hidden, nameless)
+
+    key = short_fingerprint(peer("eve"))
+    assert texts(held) == ["hidden by alice (admin)", f"hidden by {key} (admin)"]
+
+
+def test_a_copy_of_the_file_and_a_list_of_hits_say_who_hid_a_line_too() -> None:
+    hidden = replace(line(1), text="", deleted=True, hidden_by=ALICE)
+
+    assert line_text(hidden, frozenset()).endswith("bob: hidden by alice (admin)")
+    assert line_text(act(2), frozenset()).endswith(f"{SIGN} bob added carol")

@@ -236,6 +236,4 @@ async def test_few_channels_are_kept_in_memory_and_the_others_are_read_again(
             assert told(await store.history.page(channel, before=None, limit=9)) == [
                 ActKind.FOUNDED
             ]
-            kept_now = store.history._governances
-            assert kept_now is not None
-            assert len(kept_now._kept) == 1
+            assert len(store.database.governances._kept) == 1

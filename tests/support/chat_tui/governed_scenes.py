@@ -18,6 +18,7 @@ from sync.calimero.governance.ops import (
     SetPolicy,
     SetRole,
 )
+from sync.entries.changes import Redaction
 from sync.machine import MILLISECOND, SECOND, ChannelId
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
@@ -55,6 +56,13 @@ class GovernedScene:
         self.world.write_text(who, text, self.channel)
         self.world.run(5 * SECOND)
 
+    def hide(self, by: int, text: str) -> None:
+        """Let somebody hide the line that says this."""
+        rows = self.world.nodes[by].disks[self.channel].rows
+        (line,) = [one for one, row in rows.items() if text.encode() in row.message.entry.body]
+        self.world.change(by, Redaction(line), self.channel)
+        self.world.run(5 * SECOND)
+
     def remove(self, by: int, who: int, reason: str) -> None:
         governance = self.governance(by)
         begun = governance.dag.acts[governance.now.epoch].epoch
@@ -88,6 +96,7 @@ def a_day_of_governing(who: int = ALICE) -> GovernedScene:
     scene.say(MALLORY, "BUY NOW")
     scene.cut({ALICE, CAROL}, {BOB, MALLORY})
     scene.remove(ALICE, MALLORY, "spam")
+    scene.hide(ALICE, "BUY NOW")
     scene.set_role(ALICE, CAROL, Role.ADMIN)
     scene.remove(BOB, CAROL, "by mistake")
     scene.say(CAROL, "thank you")

@@ -1,5 +1,7 @@
 """Lines with edits, redactions and reactions applied."""
 
+from collections.abc import Sequence
+
 from sync.entries import changes
 from sync.entries.changes import encode
 from sync.group.values import StoredMessage
@@ -13,6 +15,7 @@ def changed(
     *,
     lamport: int | None = None,
     named: bool = True,
+    governance: Sequence[bytes] = (),
 ) -> StoredMessage:
     """An entry that changes `target`, naming it unless told not to."""
     return author.write(
@@ -20,4 +23,5 @@ def changed(
         body=encode(change),
         after=[target] if named else [],
         lamport=lamport,
+        governance=governance,
     )
