@@ -15,7 +15,7 @@ from sync.errors import StorageError
 from sync.group.records import Altered, Discard
 from sync.group.values import Record, StoredMessage
 from sync.view.governance_infos import Person
-from tests.storage.sqlite.test_acts_in_history import author, channel_of, governed, kept
+from tests.support.storage.governed_stores import author, channel_of, governed, kept
 from tests.support.storage.stores import Store, delivered, membership, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import Author
@@ -145,7 +145,7 @@ async def test_a_redaction_whose_row_rots_hides_on_also_after_mending(tmp_path: 
 
 
 async def shown(store: Store, told: Told) -> Person | None:
-    """Who has hidden the line, by the history."""
+    """Return who has hidden the line, by the history."""
     page = await store.history.page(channel_of(told.history), before=None, limit=20)
     (line,) = [one for one in page if one.message_id == told.line.entry.message_id]
     assert line.deleted

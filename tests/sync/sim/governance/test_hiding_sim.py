@@ -1,15 +1,14 @@
 """An admin hides lines of others in the simulator: everybody shows the same, whatever came when."""
 
-from sync.calimero.governance.ops import Role, SetRole
+from sync.calimero.governance.ops import Key, Role, SetRole
 from sync.entries.changes import Redaction
 from sync.machine import MINUTE, SECOND, MessageId, PeerId
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
-from tests.sync.sim.governance.test_governed_sim import key_of
 
 
 def hidden_by(world: World, message_id: MessageId) -> list[PeerId | None]:
-    """Who has hidden a line, at each node."""
+    """Return who has hidden a line, at each node."""
     assert world.governed is not None
     return [node.disks[world.governed].look(message_id).hidden_by for node in world.nodes]
 
@@ -19,7 +18,7 @@ def test_what_an_admin_hides_is_hidden_everywhere_and_what_a_member_hides_nowher
     channel = world.governed
     assert channel is not None
     world.run(20 * SECOND)
-    world.act(0, SetRole(key_of(world, 1), Role.ADMIN))
+    world.act(0, SetRole(Key(world.nodes[1].identity.public_key), Role.ADMIN))
     world.write_text(2, "buy", channel)
     world.write_text(3, "sell", channel)
     world.run(5 * SECOND)
