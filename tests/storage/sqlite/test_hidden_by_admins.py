@@ -50,7 +50,7 @@ class Told:
         return changed(self.by(name), change, self.line, lamport=lamport, governance=heads)
 
     def hides(self, redaction: Entry) -> bool:
-        """Whether its author was admin, from the definition."""
+        """Return whether the author of a redaction was an admin at its cut."""
         heads = tuple(redaction.header.governance)
         who = Key(bytes.fromhex(redaction.header.author))
         verdict = verdict_at_cut(self.history.governance, who, heads, Doing.HIDE)  # type: ignore[arg-type]
