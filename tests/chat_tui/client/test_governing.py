@@ -70,6 +70,18 @@ async def test_a_code_makes_a_channel_ours_though_nobody_is_there(tmp_path: Path
         assert bob.memberships[team].genesis == alice.memberships[team].genesis
 
 
+async def test_a_first_start_with_a_code_enters_once_somebody_is_there(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        team = await alice.governing.found("team")
+        code = await alice.governing.invite(team)
+        async with running(tmp_path, "bob", channel=code) as bob:
+            assert bob.first_channel == team
+            await bob.connect("127.0.0.1", alice.profile.settings.port or 0)
+
+            await until(lambda: member(alice, team, bob), "bob is in")
+            await until(lambda: member(bob, team, alice), "and knows who else is")
+
+
 async def test_who_leaves_has_the_channel_no_more(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         team = await alice.governing.found("team")
