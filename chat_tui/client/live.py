@@ -22,7 +22,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.wording import rights
 from chat_tui.wording.contradictions import Contradictions
-from chat_tui.wording.sentences import channel_title, name_of
+from chat_tui.wording.sentences import channel_title, find, name_of
 from storage.profile.members import Members
 from storage.profile.profile import Profile, Settings
 from storage.sqlite.database import Database
@@ -400,7 +400,9 @@ class Client:
 
     async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        await self._node.change(channel, await redaction_of(self.history, channel, message_id))
+        hides = self._may(channel, Right.HIDE)
+        change = await redaction_of(self.history, channel, message_id, hides_others=hides)
+        await self._node.change(channel, change)
 
     def _refuse(self, channel: ChannelId, right: Right) -> None:
         """Stop what the person may not do in a governed channel.
@@ -410,6 +412,11 @@ class Client:
         """
         if self._is_governed(channel):  # else a snapshot would be made for each line
             rights.refuse(self.snapshot(), channel, right)
+
+    def _may(self, channel: ChannelId, right: Right) -> bool:
+        """Return whether the person has a right that only a governed channel gives."""
+        info = find(self.snapshot(), channel) if self._is_governed(channel) else None
+        return info is not None and info.governance is not None and info.governance.may(right)
 
     def _is_governed(self, channel: ChannelId) -> bool:
         return channel in self.memberships and self.memberships[channel].governed

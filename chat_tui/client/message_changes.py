@@ -28,13 +28,18 @@ async def edit_of(history: History, channel: ChannelId, message_id: MessageId, t
     return Edit(message_id, text)
 
 
-async def redaction_of(history: History, channel: ChannelId, message_id: MessageId) -> Redaction:
-    """Return what hides an own message.
+async def redaction_of(
+    history: History, channel: ChannelId, message_id: MessageId, *, hides_others: bool = False
+) -> Redaction:
+    """Return what hides a message: an own one, or anybody's if we may hide those of others.
 
     Raises:
-        LocalError: it is not here, not ours, or deleted already.
+        LocalError: it is not here, deleted already, or not ours to hide.
     """
-    await own_line(history, channel, message_id, "delete")
+    if hides_others:
+        await _line(history, channel, message_id)
+    else:
+        await own_line(history, channel, message_id, "delete")
     return Redaction(message_id)
 
 

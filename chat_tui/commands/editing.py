@@ -6,10 +6,12 @@ from typing import Final
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_changes import own_line, quoted
 from chat_tui.commands.command import At, Command, Result, required
+from chat_tui.wording import rights, sentences
 from chat_tui.wording.reactions import emoji_of
 from chat_tui.wording.sentences import ID_SHOWN
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
+from sync.view.governance_infos import Right
 from sync.view.view import Line
 
 PAGE: Final = 100
@@ -23,6 +25,7 @@ AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}|[0-9a-f]{{{ID_DRA
 """Ids are shown with six characters. A short word of letters alone, as `facade`, is a word."""
 
 HONEST: Final = "Deleted. Programs that respect deletions hide it; others may still show it."
+HIDDEN: Final = "All see by whom; the bytes stay on everybody's disk, and are passed on."
 
 
 async def edit(chat: Chat, rest: str, at: At) -> Result:
@@ -49,15 +52,24 @@ async def react(chat: Chat, rest: str, at: At) -> Result:
 
 
 async def delete(chat: Chat, rest: str, at: At) -> Result:
-    """Hide an own message, here and at everybody who honours it."""
-    channel = channel_info(chat, at.channel).channel
+    """Hide a message, here and at everybody who honours it: an own one, or as admin anybody's."""
+    info = channel_info(chat, at.channel)
+    channel = info.channel
     named, more = await _named(chat, channel, rest)
     if more:
         raise LocalError(
             "Use /delete ID (its beginning is enough), or /delete for the selected message."
         )
-    await chat.redact(channel, named or at.selected or await _own_newest(chat, channel))
-    return Result(text=HONEST)
+    target = named or at.selected or await _own_newest(chat, channel)
+    found = await chat.history.named(channel, target, limit=1)
+    others = next((line for line in found if not line.own and not line.deleted), None)
+    if others is not None and info.governance is not None:
+        rights.check(chat.snapshot(), info, info.governance, Right.HIDE)
+    await chat.redact(channel, target)
+    if others is None:
+        return Result(text=HONEST)
+    name = sentences.called(chat.snapshot(), others.author, others.nick)
+    return Result(text=f"Hidden what {name} wrote. {HIDDEN}")
 
 
 async def _named(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId | None, str]:
@@ -111,5 +123,5 @@ def _is_ours(line: Line) -> bool:
 ROWS: Final = (
     Command(("/edit",), "[id] [text]", "edit your newest message, or this one", edit),
     Command(("/react",), "[id] emoji", "react to a message; again takes it back", react),
-    Command(("/delete",), "[id]", "delete a message of yours", delete),
+    Command(("/delete",), "[id]", "delete a message; an admin, anybody's", delete),
 )

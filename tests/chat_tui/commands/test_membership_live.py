@@ -8,6 +8,8 @@ import pytest
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
+from chat_tui.line_mode.output import TextFace
+from chat_tui.settings.preferences import Preferences
 from sync.machine import ChannelId
 from sync.view.governance_infos import Access, GovernanceInfo, Role
 from sync.view.view import ChannelInfo
@@ -166,6 +168,24 @@ async def test_add_lets_in_without_a_code_and_again(tmp_path: Path) -> None:
         assert twice.text == "bob is in already, as reader."
 
 
+async def test_line_mode_says_at_its_start_why_one_cannot_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        plans = await founded(alice)
+        await let_in(alice, bob, plans)
+        TextFace(bob, Preferences()).ready(plans)
+        before = capsys.readouterr().out
+        await done(alice, "/kick bob spam", plans)
+        await sees(bob, plans, lambda now: now.role is Role.NONE, "bob is out")
+        TextFace(bob, Preferences()).ready(plans)
+        after = capsys.readouterr().out
+
+        assert "You are bob in #plans, only its 2 members can read it." in before
+        assert "removed" not in before
+        assert "* alice removed you: spam." in after
+
+
 async def test_leave_tells_the_others(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         plans = await founded(alice)
@@ -176,3 +196,37 @@ async def test_leave_tells_the_others(tmp_path: Path) -> None:
 
         assert left.text.startswith("You have left #plans.")
         assert "gone   bob · left" in (await done(alice, "/members", plans)).text
+
+
+async def test_an_admin_hides_what_another_wrote(tmp_path: Path) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        plans = await founded(alice)
+        await let_in(alice, bob, plans)
+        from_alice = Heard(alice)
+        await done(bob, "not nice", plans)
+        await from_alice.texts(1)
+        [line] = await alice.history.page(plans, before=None, limit=1)
+
+        mine = await run(alice, f"/delete {line.message_id[:12]}", plans)
+
+        assert mine.ok, mine.text
+        assert mine.text.startswith("Hidden what bob wrote. All see by whom")
+        await until_hidden(alice, plans)
+        await until_hidden(bob, plans)
+        [at_bob] = await bob.history.page(plans, before=None, limit=1)
+        assert at_bob.hidden_by is not None
+        assert (at_bob.text, at_bob.hidden_by.nick) == ("", "alice")
+
+
+async def until_hidden(client: Client, channel: ChannelId) -> None:
+    """Wait until the newest line of a channel is hidden."""
+
+    async def hidden() -> bool:
+        page = await client.history.page(channel, before=None, limit=1)
+        return page[-1].deleted
+
+    for _ in range(200):
+        if await hidden():
+            return
+        await Commands(client).run("/who", At(channel))
+    raise AssertionError("it is never hidden")

@@ -165,5 +165,17 @@ async def test_members_lists_everybody_for_line_mode_and_opens_the_list_on_a_scr
     assert result.text.splitlines()[0] == "#plans: 4 people are in. Members write and invite."
 
 
+async def test_an_admin_hides_lines_of_others_and_a_member_is_told_who_can() -> None:
+    _, chat = governed_scene(scenes.morning(), MEMBER)
+    channel = channel_of(chat)
+    lines = await chat.history.page(channel, before=None, limit=9)
+    theirs = next(line for line in lines if not line.own)
+
+    refused = await Commands(chat).run(f"/delete {theirs.message_id[:12]}", At(channel))
+
+    assert not refused.ok
+    assert "Only an admin or an owner can hide what somebody else wrote." in refused.text
+
+
 def test_every_right_of_a_command_has_words() -> None:
     assert set(NEEDED) == set(Right)
