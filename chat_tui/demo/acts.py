@@ -6,7 +6,9 @@ An act that makes no sense now (somebody who is off writes) does nothing, and sa
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
 
+from sync.calimero.governance.ops import Key
 from sync.machine import MILLISECOND
+from sync.sim.governance.codes import make_code, removal, take_code
 from sync.sim.watch import Doom, Watch
 from sync.sim.world import World
 
@@ -89,7 +91,31 @@ class Power:
     on: bool
 
 
-Act: TypeAlias = Write | Lose | Loss | Delay | Duplicate | LosePart | Cut | Divide | Power
+@dataclass(frozen=True, slots=True)
+class Expel:
+    """Participant `who` removes `whom` from the channel, which is governed."""
+
+    who: int
+    whom: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GiveCode:
+    """Participant `who` makes a code by which somebody may come in."""
+
+    who: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnterCode:
+    """Participant `who`, who is not in, enters the newest code that was made."""
+
+    who: int
+
+
+Govern: TypeAlias = Expel | GiveCode | EnterCode
+Act: TypeAlias = Write | Lose | Loss | Delay | Duplicate | LosePart | Cut | Divide | Power | Govern
 
 
 def do(act: Act, world: World, watch: Watch) -> bool:
@@ -123,6 +149,25 @@ def do(act: Act, world: World, watch: Watch) -> bool:
             if on == (nodes[who].runner is not None):
                 return False
             (world.restart if on else world.crash)(who)
+        case Expel() | GiveCode() | EnterCode():
+            return _govern(act, world)
         case _:
             assert_never(act)
+    return True
+
+
+def _govern(act: Expel | GiveCode | EnterCode, world: World) -> bool:
+    """Do an act of governance now, in a world with a governed channel."""
+    if world.levels is None or world.nodes[act.who].runner is None:
+        return False
+    match act:
+        case Expel(who, whom, reason):
+            key = Key(world.nodes[whom].identity.public_key)
+            world.act(who, removal(world, who, key, reason=reason))
+        case GiveCode(who):
+            make_code(world, who)
+        case EnterCode(who):
+            if not world.levels.given:
+                return False
+            take_code(world, who, world.levels.given[-1])
     return True

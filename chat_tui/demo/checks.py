@@ -9,6 +9,7 @@ from typing import Final
 
 from chat_tui.demo.scenario import Past, Verdict
 from chat_tui.text.times import count
+from sync.calimero.governance.ops import Key, Role
 from sync.group.values import Status
 from sync.machine import SECOND
 from sync.sds.message import Delivery
@@ -178,3 +179,64 @@ def passed_on(past: Past) -> Verdict:
 
 def _ids(past: Past, node: int) -> frozenset[str]:
     return frozenset(message_id for _, message_id in past.world.nodes[node].disk.log())
+
+
+def one_membership(past: Past) -> Verdict:
+    """I8 and I9: all who are in agree who is, and on one log; who is out knows that."""
+    claim = "one membership and one log"
+    world = past.world
+    try:
+        world.check()
+    except AssertionError as error:
+        return Verdict(claim, holds=False, because=str(error))
+    known = {node.number: _roles(past, node.number) for node in world.nodes if node.runner}
+    inside = [number for number, roles in known.items() if roles.get(number, Role.NONE)]
+    told = all(known[number] == known[inside[0]] for number in inside)
+    out = [number for number in known if number not in inside]
+    knows = all(not known[inside[0]].get(number, Role.NONE) for number in out)
+    logs = {len(world.nodes[number].disk.log()) for number in inside}
+    names = [past.names[number] for number in inside]
+    because = f"{', '.join(names)} are in, with {count(max(logs), 'message')} each"
+    if out:
+        because += f"; {', '.join(past.names[number] for number in out)} out, and told so"
+    return Verdict(claim, told and knows and len(logs) == 1, because)
+
+
+def nothing_after_removal(past: Past) -> Verdict:
+    """Whoever was removed got no line that was written after that, and no act."""
+    claim = "who is out got nothing since"
+    world = past.world
+    roles = {node.number: _roles(past, node.number) for node in world.nodes}
+    inside = [node for node in world.nodes if roles[node.number].get(node.number, Role.NONE)]
+    out = [node for node in world.nodes if node not in inside]
+    held = {message_id for _, message_id in inside[0].disk.log()}
+    lacked = [held - {one for _, one in node.disk.log()} for node in out]
+    because = ", ".join(
+        f"{past.names[node.number]} lacks {count(len(some), 'line')}"
+        for node, some in zip(out, lacked, strict=True)
+    )
+    return Verdict(claim, bool(out) and all(lacked), because or "nobody is out")
+
+
+def let_in(past: Past) -> Verdict:
+    """Whoever was a stranger at first is in now, and has all there is."""
+    claim = "let in by who was there"
+    strangers = sorted(past.world.terms.strangers)
+    inside = all(_roles(past, number).get(number, Role.NONE) for number in strangers)
+    most = max(len(log) for log in past.world.logs())
+    sizes = [len(past.world.nodes[number].disk.log()) for number in strangers]
+    names = ", ".join(past.names[number] for number in strangers)
+    because = f"{names} has {sizes[0]} of {count(most, 'message')}"
+    return Verdict(claim, inside and all(size == most for size in sizes), because)
+
+
+def _roles(past: Past, node: int) -> dict[int, Role]:
+    """Return the role of each participant, as one of them knows it."""
+    world = past.world
+    runner = world.nodes[node].runner
+    governing = None if runner is None else runner.groups[world.channel].governing
+    if governing is None or not governing.governance.dag.acts:
+        return {}
+    state = governing.governance.now
+    keys = {one.number: Key(one.identity.public_key) for one in world.nodes}
+    return {number: state.role(key) for number, key in keys.items()}

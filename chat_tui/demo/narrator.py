@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from chat_tui.debug.explanations import percent
-from chat_tui.demo.acts import Act, Cut, Write
+from chat_tui.demo.acts import Act, Cut, Expel, GiveCode, Write
 from chat_tui.demo.cast import Said, Voice
+from chat_tui.demo.governance_story import GovernanceStory
 from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
@@ -36,6 +37,7 @@ class Narrator:
         self._voice, self._told = Voice(world, names), told
         self._repairs = RepairStory(self._voice, told=told)
         self._sessions = SessionStory(self._voice)
+        self._governance = GovernanceStory(self._voice)
 
     @property
     def said(self) -> list[Said]:
@@ -44,7 +46,7 @@ class Narrator:
 
     def tell_act(self, act: Act) -> None:
         """Tell what the script or the person did; a line is told once it is written."""
-        if not isinstance(act, Write):
+        if not isinstance(act, Write | Expel | GiveCode):  # their effects are told
             sentence = what_happens(act, self._voice.names)
             if isinstance(act, Cut) and not self._voice.world.network.cuts & {act.ends}:
                 sentence = sentence.replace("is cut", "is mended and comes back within 5 s")
@@ -101,6 +103,10 @@ class Narrator:
     def _tell_link(self, node: Node, event: values.PeerJoined | values.PeerGone) -> None:
         other = self._voice.world.nodes[self._voice.numbers[event.peer]]
         if other.number >= len(self._voice.names):
+            return
+        if self._voice.world.levels is not None:
+            joined = isinstance(event, values.PeerJoined)
+            self._governance.tell_link(node, other, joined=joined)
             return
         if other.runner is not None and other.number < node.number:
             return  # the other one says it
@@ -181,14 +187,15 @@ class Narrator:
             case values.SessionEnded():
                 self._sessions.tell_over(node, effect)
             case _:
-                pass
+                self._governance.tell(node, effect)
 
     def _tell_written(self, node: Node, message_id: MessageId) -> None:
         header = node.disk.rows[message_id].message.entry.header
         if not self._told:
             return
         parents = ", ".join(one.message_id[:ID_SHOWN] for one in header.parents) or "nothing"
-        hearers = len(node.joined)
+        levels, nodes = self._voice.world.levels, self._voice.world.nodes
+        hearers = sum(levels is None or levels.are_full(node, nodes[n]) for n in node.joined)
         to = f"goes out to {count(hearers, 'other')}" if hearers else "waits: nobody is here"
         self._voice.say(
             node.number,

@@ -9,6 +9,9 @@ from chat_tui.demo.acts import (
     Delay,
     Divide,
     Duplicate,
+    EnterCode,
+    Expel,
+    GiveCode,
     Lose,
     LosePart,
     Loss,
@@ -78,6 +81,12 @@ def what_happens(act: Act, names: tuple[str, ...]) -> str:
             here = [names[one] for one in side if one < len(names)]
             there = [name for number, name in enumerate(names) if number not in side]
             return f"the network falls in two: {listed(here)} here, {listed(there)} there"
+        case Expel(who, whom, reason):
+            return f"{names[who]} removes {names[whom]} from the channel: {reason}"
+        case GiveCode(who):
+            return f"{names[who]} makes a code, and hands it over"
+        case EnterCode(who):
+            return f"{names[who]} enters the code"
         case Power(who, on=True):
             return f"{names[who]}'s computer is on"
         case Power(who):

@@ -1,9 +1,9 @@
-"""The eight scenarios."""
+"""The ten scenarios."""
 
 from typing import Final
 
 from chat_tui.demo import checks
-from chat_tui.demo.acts import Act, Divide, Lose, LosePart, Power, Write
+from chat_tui.demo.acts import Act, Divide, EnterCode, Expel, GiveCode, Lose, LosePart, Power, Write
 from chat_tui.demo.scenario import At, Scenario
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
@@ -213,7 +213,60 @@ BETWEEN: Final = Scenario(
     terms=Terms(protocols=WITH_P2PANDA),
 )
 
-SCENARIOS: Final = (HELLO, AT_ONCE, LOST, GONE, PARTITION, NEWCOMER, CROWDED, BETWEEN)
+REMOVED: Final = Scenario(
+    number=9,
+    title="Removed while the network is cut",
+    about="alice removes mallory, who is on the other side of a cut and does not know. Both sides "
+    "go on writing; after it all agree who is in, and mallory is told.",
+    names=("alice", "bob", "carol", "mallory"),
+    acts=(
+        _at(2, Write(BOB, "who brings the keys?")),
+        _at(5, Divide((ALICE, BOB))),
+        _at(8, Expel(ALICE, DAVE, "spam")),
+        _at(11, Write(ALICE, "mallory is out")),
+        _at(12, Write(DAVE, "buy my cake")),
+        _at(14, Write(CAROL, "no, thanks")),
+        _at(22, Divide(())),
+        _at(34, Write(CAROL, "quiet at last")),
+        _at(37, Write(DAVE, "hello?")),
+    ),
+    lasts=46 * SECOND,
+    checks=(checks.one_membership, checks.nothing_after_removal, checks.parents_first),
+    terms=Terms(governed=True, governed_alone=True),
+)
+
+LET_IN: Final = Scenario(
+    number=10,
+    title="Let in by a code while the inviter is away",
+    about="alice gives carol a code and leaves. bob knows the act that made it, so he can let "
+    "carol in: no server, and nobody who must be there.",
+    names=("alice", "bob", "carol"),
+    acts=(
+        _at(2, Write(ALICE, "carol comes later")),
+        _at(5, GiveCode(ALICE)),
+        _at(9, Power(ALICE, on=False)),
+        _at(13, EnterCode(CAROL)),
+        _at(24, Write(CAROL, "here I am")),
+        _at(28, Power(ALICE, on=True)),
+        _at(36, Write(ALICE, "welcome, carol")),
+    ),
+    lasts=44 * SECOND,
+    checks=(checks.one_membership, checks.let_in, checks.parents_first, checks.all_received),
+    terms=Terms(governed=True, governed_alone=True, strangers=frozenset({CAROL})),
+)
+
+SCENARIOS: Final = (
+    HELLO,
+    AT_ONCE,
+    LOST,
+    GONE,
+    PARTITION,
+    NEWCOMER,
+    CROWDED,
+    BETWEEN,
+    REMOVED,
+    LET_IN,
+)
 
 
 def scenario(number: int) -> Scenario:

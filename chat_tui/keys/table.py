@@ -47,7 +47,7 @@ class Key:
 PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
-SCENARIOS: Final = 8
+SCENARIOS: Final = 10
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
 
 KEYS: Final = (
@@ -177,7 +177,7 @@ KEYS: Final = (
     Key("demo_help", "question_mark", "keys", "Demo: all its keys", Place.DEMO),
     Key("demo_leave", "q", "leave", "Demo: close what is open, then leave", Place.DEMO),
     *[
-        Key(f"demo_play_{n}", str(n), f"play({n})", f"Demo: scenario {n}", Place.DEMO)
+        Key(f"demo_play_{n}", str(n % 10), f"play({n})", f"Demo: scenario {n}", Place.DEMO)
         for n in range(1, SCENARIOS + 1)
     ],
 )

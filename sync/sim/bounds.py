@@ -300,6 +300,11 @@ def _outside(group: Group) -> int:
     return 0 if governing is None else len(governing.pending.entries) + len(governing.dropped)
 
 
+def _nearby(group: Group) -> int:
+    """Return with how many peers ops alone are exchanged."""
+    return 0 if group.governing is None else len(group.governing.nearby)
+
+
 def _ops(group: Group) -> int:
     governing = group.governing
     return 0 if governing is None else len(governing.governance.dag)
@@ -311,7 +316,7 @@ def _scale(one: Runner) -> Scale:
         stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
         outside=sum([_outside(group) for group in groups]),
         ops=sum([_ops(group) for group in groups]),
-        links=sum([len(group.peers) for group in groups]),
+        links=sum([len(group.peers) + _nearby(group) for group in groups]),
         channels=len(groups),
         filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),
     )

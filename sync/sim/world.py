@@ -528,7 +528,17 @@ class World:
 
     def converged(self) -> bool:
         """Return whether all nodes delivered the same messages; `check` compares logs (I2)."""
-        return not any(room.witness.partial for room in self.rooms.values())
+        return not any(
+            room.witness.partial
+            for channel, room in self.rooms.items()
+            if channel != self.governed or not self._agree(channel, room)
+        )
+
+    def _agree(self, channel: ChannelId, room: Room) -> bool:
+        """Return whether all who are in a governed channel hold the same: others need not."""
+        there = [node for node in self.honest_in(room) if _is_in(node, channel)]
+        held = [{message_id for _, message_id in node.disks[channel].log()} for node in there]
+        return all(one == held[0] for one in held)
 
     def settled(self) -> bool:
         """Return whether no honest node waits for an acknowledgement or a missing message."""

@@ -1,24 +1,16 @@
-"""Codes of a governed channel in a world: made by one node, taken by another, no secret in them."""
-
-from typing import NamedTuple
+"""Codes of a governed channel in a world, and removals: without secrets."""
 
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.ops import GroupId, Invite, Join, Key, OpId, Role
+from sync.calimero.governance.ops import Epoch, GroupId, Invite, Join, Key, OpId, Remove, Role
 from sync.calimero.governance.signing import ticket_text
 from sync.entries.identity import Identity
 from sync.group.governing import Governing
 from sync.machine import SECOND, Nanos
+from sync.sim.governance.levels import Code
 from sync.sim.world import World
 
 ASKED_EVERY: Nanos = SECOND // 2
 """Between two looks of somebody with a code whether the op that made it is here."""
-
-
-class Code(NamedTuple):
-    """A code that was given out: its ticket, and the epoch it proves."""
-
-    ticket: Identity
-    epoch: OpId
 
 
 def make_code(world: World, number: int, role: Role = Role.MEMBER) -> Code:
@@ -28,7 +20,18 @@ def make_code(world: World, number: int, role: Role = Role.MEMBER) -> Code:
     governance = governing_of(world, number).governance
     epoch = governance.dag.acts[governance.now.epoch].id
     world.act(number, Invite(ticket.public_key, role))
-    return Code(ticket, epoch)
+    assert world.levels is not None
+    code = Code(ticket, epoch)
+    world.levels.given.append(code)
+    return code
+
+
+def removal(world: World, actor: int, *who: Key, reason: str = "spam") -> Remove:
+    """Return a removal by a node, with the next epoch that it knows of; it wraps no secret."""
+    governance = governing_of(world, actor).governance
+    begun = governance.dag.acts[governance.now.epoch].epoch
+    epoch = Epoch((begun.number if begun else 0) + 1, bytes(32))
+    return Remove(tuple(sorted(who)), epoch, reason)
 
 
 def take_code(world: World, number: int, code: Code) -> None:

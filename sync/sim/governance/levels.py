@@ -6,12 +6,21 @@ somebody with a code the one that was the newest when the code was made.
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
 from sync.calimero.governance.ops import OpId
+from sync.entries.identity import Identity
 from sync.group import values
 from sync.group.governing import Governing
 from sync.machine import ChannelId
 from sync.sim.node import Node
+
+
+class Code(NamedTuple):
+    """A code that was given out: its ticket, and the op that began the epoch it proves."""
+
+    ticket: Identity
+    epoch: OpId
 
 
 class Level(IntEnum):
@@ -45,6 +54,8 @@ class Levels:
         self.channel = channel
         self.codes: dict[int, OpId] = {}
         """By node that has a code: the op that began the epoch of it."""
+        self.given: list[Code] = []
+        """Codes that were made, the newest last."""
         self._nodes, self._strangers = nodes, strangers
         self._feed, self._later = feed, later
         self._levels: dict[tuple[int, int], Level] = {}

@@ -72,11 +72,11 @@ async def test_in_line_mode_the_command_tells_the_same_to_its_end(tmp_path: Path
         commands, at = Commands(alice), At(alice.first_channel)
         third = await commands.run("/demo 3", at)
         first = await commands.run("/demo", at)
-        none = await commands.run("/demo 9", at)
+        none = await commands.run("/demo 11", at)
 
     assert f"{third.text}\n\n" == run("demo", "--scenario", "3", "--plain").output
     assert first.text.startswith('Scenario 1, "')
-    assert none.text == "There is no scenario 9: write /demo 1 to /demo 8."
+    assert none.text == "There is no scenario 11: write /demo 1 to /demo 10."
 
 
 def test_whoever_leaves_ends_what_is_told() -> None:
@@ -103,10 +103,10 @@ def test_without_a_terminal_it_is_lines() -> None:
 
 
 def test_a_scenario_that_does_not_exist_is_refused() -> None:
-    result = run("demo", "--scenario", "9")
+    result = run("demo", "--scenario", "11")
 
     assert result.exit_code == 2
-    assert "1<=x<=8" in result.output
+    assert "1<=x<=10" in result.output
 
 
 def test_what_was_recorded_is_replayed_to_the_byte(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ ACT = {"at": [0, 0, 0], "act": "write", "who": 0, "text": "hi"}
     ("lines", "said"),
     [
         ([HEAD | {"version": 2}], "another version"),
-        ([HEAD | {"scenario": 9}], "line 1"),
+        ([HEAD | {"scenario": 11}], "line 1"),
         ([HEAD | {"seed": -1}], "line 1"),
         ([HEAD, ACT | {"act": "explode"}], "no such act"),
         ([HEAD, ACT | {"who": 3}], "line 2"),

@@ -1,4 +1,4 @@
-"""The eight scenarios on several seeds: every check holds, and what is told is what happened."""
+"""The ten scenarios on several seeds: every check holds, and what is told is what happened."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from chat_tui.demo.phrases import clock_tenths
 from chat_tui.demo.run import PATIENCE, Run
 from chat_tui.demo.scenario import Past
 from chat_tui.demo.scenarios import SCENARIOS, scenario
+from sync.calimero.governance.ops import Access, Policy, SetPolicy
 from sync.machine import SECOND
 from sync.sds.message import Delivery
 from sync.sessions.values import Outcome
@@ -43,6 +44,46 @@ def test_every_promise_holds_in_a_crowd(number: int, seed: int) -> None:
 
     _holds(run)
     assert run.now - run.began <= 60 * SECOND + PATIENCE
+
+
+def test_a_removal_is_told_to_everybody_and_ends_what_the_removed_gets() -> None:
+    run = finished(9)
+    text = told(run)
+
+    assert "alice removed mallory (spam). The act is signed, and goes out to everybody." in text
+    assert "carol learns that alice removed mallory (spam)." in text
+    assert "mallory learns that alice removed mallory (spam)." in text
+    assert "carol gives mallory nothing more of the channel: mallory is out." in text
+    assert 'mallory writes "buy my cake"' in text
+    assert 'mallory writes "hello?"' not in text
+    assert 'mallory shows "quiet at last"' not in text
+    assert "mallory out, and told so" in run.verdicts[0].because
+
+
+def test_a_newcomer_comes_in_by_a_code_while_its_maker_is_off() -> None:
+    run = finished(10)
+    lines = [one.plain for one in run.said]
+
+    off = lines.index("Alice's computer is off.")
+    joined = lines.index("carol joined by a code. The act is signed, and goes out to everybody.")
+    on = lines.index("Alice's computer is on.")
+    assert off < joined < on
+    assert "alice learns that carol joined by a code." in lines[on:]
+    assert not any("carol shows" in line for line in lines[:joined])
+    assert 'carol shows "carol comes later": everything it builds on is here.' in lines[joined:]
+
+
+def test_the_checks_of_a_removal_fail_where_nobody_is_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "chat_tui.demo.acts.removal", lambda *_, **__: SetPolicy(Policy(pins=Access.ADMINS))
+    )
+
+    verdicts = {one.claim: one.holds for one in finished(9).verdicts}
+
+    assert verdicts["one membership and one log"]
+    assert not verdicts["who is out got nothing since"]
 
 
 def test_the_same_seed_gives_the_same_run_and_another_another() -> None:
