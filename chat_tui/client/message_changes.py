@@ -6,11 +6,12 @@ from chat_tui.client.parked_lines import READ_MAX
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import time_of_day
 from chat_tui.wording.acts import plainly_called
-from chat_tui.wording.glyphs import DELETED, EDITED, UNICODE, hidden_by
+from chat_tui.wording.glyphs import DELETED, EDITED, FOLDED, LATE, UNICODE, hidden_by
 from chat_tui.wording.reactions import summary
 from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
+from sync.view.governance_infos import Lateness
 from sync.view.view import History, Line, LineChanged
 
 WAITS: Final = "That message is set aside until its time; it cannot be changed before that."
@@ -63,7 +64,10 @@ def in_words(line: Line) -> str:
         text = hidden_by(plainly_called(*line.hidden_by))
     elif line.deleted:
         text = DELETED
+    if line.late is Lateness.FOLDED and not line.deleted:
+        return FOLDED
     edited = f" {EDITED}" if line.edited else ""
+    edited += f" {LATE}" if line.late is Lateness.BEYOND else ""
     reactions = summary(line.reactions, UNICODE)
     return f"{text}{edited}" + (f" [{', '.join(reactions)}]" if reactions else "")
 

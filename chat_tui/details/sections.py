@@ -23,6 +23,7 @@ from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
+from sync.view.governance_infos import Lateness
 from sync.view.view import CausalNode, Place, Trust
 
 KIN_SHOWN: Final = 8
@@ -127,6 +128,12 @@ def in_short(known: Known) -> str:
     if line.parked:
         return clocks.why_parked(line, known.snapshot.now)
     said = _own_in_short(known) if line.own else _others_in_short(known)
+    if line.late is Lateness.BEYOND:
+        said = f"{said} It was sent without knowing of its author's removal."
+    elif line.late is Lateness.FOLDED:
+        said = (
+            f"{said} It is folded away: its author was removed, and what it answers knew of that."
+        )
     if line.hidden_by is not None:
         return f"{said} {name_of(line.hidden_by, known.called)}, an admin, has hidden it. {STAYS}"
     if line.deleted:

@@ -6,7 +6,8 @@ from typing import TypeAlias
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.wording.acts import Called, name_of, plainly_called, sentence
-from chat_tui.wording.glyphs import DELETED, REPLACED, hidden_by
+from chat_tui.wording.glyphs import DELETED, FOLDED, REPLACED, hidden_by
+from sync.view.governance_infos import Lateness
 from sync.view.view import Line
 
 
@@ -74,6 +75,8 @@ def shown_text(line: Line, called: Called = plainly_called) -> str:
         return sentence(line, called)
     if line.hidden_by is not None:
         return hidden_by(name_of(line.hidden_by, called))
+    if line.late is Lateness.FOLDED and not line.deleted:
+        return FOLDED
     if line.deleted:
         return REPLACED if line.replaced else DELETED
     return as_shown(clean_nick(line.nick), clean_text(line.text))

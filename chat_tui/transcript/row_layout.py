@@ -13,11 +13,12 @@ from chat_tui.model.row import Row
 from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
-from chat_tui.wording.glyphs import EDITED, Glyphs
+from chat_tui.wording.glyphs import EDITED, LATE, Glyphs
 from chat_tui.wording.reactions import joined, summary, unjoined
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.sds.message import Delivery
+from sync.view.governance_infos import Lateness
 from sync.view.view import Line
 
 STACKED_BELOW: Final = 64
@@ -136,14 +137,18 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
 def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     """Return the lines of the text, and that it was edited, if it was."""
     line = row.line
-    quiet = line.deleted or line.act is not None
+    quiet = line.deleted or line.act is not None or line.late is Lateness.FOLDED
     ink = style("loading") if row.dim else style("time") if quiet else PLAIN
     texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
-    if line.edited and not line.deleted:
-        if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
-            texts[-1].append(Segment(f" {EDITED}", style("time")))
+    if line.deleted or line.late is Lateness.FOLDED:
+        return texts
+    words = [EDITED] if line.edited else []
+    words += [LATE] if line.late is Lateness.BEYOND else []
+    for said in words:
+        if sum(cell_len(one.text) for one in texts[-1]) + 1 + len(said) <= shape.text_width:
+            texts[-1].append(Segment(f" {said}", style("time")))
         else:
-            texts.append([Segment(EDITED, style("time"))])
+            texts.append([Segment(said, style("time"))])
     return texts
 
 

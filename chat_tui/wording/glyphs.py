@@ -131,6 +131,12 @@ def hidden_by(name: str) -> str:
     return f"hidden by {name} (admin)"
 
 
+LATE: Final = "(sent without knowing of the removal)"
+"""Words for a message of somebody removed, beyond what whoever removed them had."""
+
+FOLDED: Final = "folded away: it answers what knew of its author's removal; Enter shows it"
+"""Words in place of a text whose author claims not to know what it builds on."""
+
 REPLACED: Final = "replaced: its author has written it anew"
 """Words in place of the text of a message that another one stands for."""
 

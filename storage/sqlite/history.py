@@ -246,7 +246,7 @@ class SqliteHistory:
             if any(line.hidden_by is not None for line in lines):
                 lines = self._named(query.channel, lines, db)
             if acts is not None and db.execute(GOVERNED, (_id(query.channel),)).fetchone()[0]:
-                lines += self._acts(query, acts, db)
+                lines = self._governed(query, lines, acts, db)
             return sorted(lines, key=POSITION), damaged
 
         lines, damaged = await self._database.read(read)
@@ -269,18 +269,23 @@ class SqliteHistory:
             for line in lines
         ]
 
-    def _acts(self, query: "Query", acts: "ActsOf", db: sqlite3.Connection) -> list[Line]:
-        """Return acts of a governed channel as lines; of a search, those that match its words."""
-        from storage.sqlite.stored_governance import (  # noqa: PLC0415  # few channels are governed
-            lines_of,
-            matches,
-        )
+    def _governed(
+        self, query: "Query", lines: list[Line], acts: "ActsOf", db: sqlite3.Connection
+    ) -> list[Line]:
+        """Return lines of a governed channel, late ones marked, and with its acts.
+
+        Of a search these are the acts that match its words.
+        """
+        from storage.sqlite.late_lines import marked  # noqa: PLC0415  # few channels are governed
+        from storage.sqlite.stored_governance import lines_of, matches  # noqa: PLC0415
 
         stored = self._database.governances.of(query.channel, db)
         if stored is None:
-            return []
-        lines = lines_of(stored, acts(stored), self._me, self._called, db)
-        return [line for line in lines if matches(line, query.words)] if query.words else lines
+            return lines
+        found = lines_of(stored, acts(stored), self._me, self._called, db)
+        if query.words:
+            found = [line for line in found if matches(line, query.words)]
+        return [*marked(lines, stored, db), *found]
 
 
 def _pending(me: PeerId, waiting: "StoredMessage") -> Line:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from sync.calimero.governance.ops import Op, OpId
+from sync.calimero.governance.ops import Key, Op, OpId, Role
 from sync.calimero.message import STREAM
 from sync.entries import changes
 from sync.entries.changes import Change
@@ -79,9 +79,12 @@ from sync.view.view import (
     ClockInfo,
     ClockShown,
     ContradictionShown,
+    DiscardedShown,
     Event,
     FrameKind,
     Level,
+    MembershipShown,
+    MessageShown,
     Notice,
     ReplacedShown,
     Snapshot,
@@ -144,7 +147,7 @@ class Node:
             self.logbook,
             self._tap,
             happenings,
-            listener,
+            self._show,
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
@@ -470,8 +473,14 @@ class Node:
     def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
-        for event in self._told_of(channel, ops):
+        told = self._told_of(channel, ops)
+        for event in told:
             self._listener(event)
+        changes = [
+            one for event in told if isinstance(event, MembershipShown) for one in event.changes
+        ]
+        if any(one.after is Role.NONE for one in changes):
+            self._listener(DiscardedShown(channel, ()))  # their lines are to be read again
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """See `sync.net.outlet.Host`."""
@@ -689,6 +698,18 @@ class Node:
             return ()
         governance = group.governing.governance
         return told_of(channel, governance, ops, self.identity.peer_id, self._called)
+
+    def _show(self, event: Event) -> None:
+        """Tell an event; a line of somebody who is out is to be read again, with its mark."""
+        self._listener(event)
+        if isinstance(event, MessageShown):
+            line = event.line
+            group = self._runner.groups.get(line.channel)
+            if group is None or group.governing is None or line.own:
+                return
+            key = Key(bytes.fromhex(line.author))
+            if group.governing.governance.now.role(key) is Role.NONE:
+                self._listener(DiscardedShown(line.channel, ()))
 
     def _called(self, peer: PeerId) -> str:
         """Return what somebody goes by now, or went by when they were met; empty if unknown."""

@@ -2,17 +2,22 @@
 
 from dataclasses import replace
 
+from rich.style import Style
+
+from chat_tui.client.message_changes import in_words
 from chat_tui.model.command_findings import line_text
 from chat_tui.model.conversation import PENDING_SHOWN, Conversation
 from chat_tui.model.event_feed import Feed
+from chat_tui.transcript.row_layout import Shape, lay_out
 from chat_tui.wording.acts import SIGN
-from chat_tui.wording.glyphs import ASCII, mark_word
+from chat_tui.wording.glyphs import ASCII, FOLDED, LATE, mark_word
 from sync.entries.identity import short_fingerprint
 from sync.view.governance_infos import (
     ActInfo,
     ActKind,
     BecauseInfo,
     Dropped,
+    Lateness,
     LossInfo,
     Person,
     Reason,
@@ -172,3 +177,21 @@ def test_a_copy_of_the_file_and_a_list_of_hits_say_who_hid_a_line_too() -> None:
 
     assert line_text(hidden, frozenset()).endswith("bob: hidden by alice (admin)")
     assert line_text(act(2), frozenset()).endswith(f"{SIGN} bob added carol")
+
+
+def test_what_somebody_removed_sent_late_is_marked_or_folded_away() -> None:
+    beyond = replace(line(1), late=Lateness.BEYOND)
+    folded = replace(line(2), late=Lateness.FOLDED)
+    sealed = replace(line(3), late=Lateness.SEALED)
+
+    held = conversation(beyond, folded, sealed)
+    laid = [lay_out(row, Shape(80, ASCII), lambda _: Style.null()) for row in held.rows]
+
+    said = ["\n".join(strip.text.strip() for strip in one.strips) for one in laid]
+    assert LATE in said[0]
+    assert "message 1" in said[0]
+    assert "message 2" not in said[1]
+    assert texts(held)[1:] == [FOLDED, "message 3"]
+    assert LATE not in said[2]
+    assert in_words(beyond) == f"message 1 {LATE}"
+    assert in_words(folded) == FOLDED
