@@ -108,6 +108,8 @@ class Governing(Protocol):
     async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
         """Let in somebody who asks to be let in again, or whose key is known here.
 
+        Who knows nothing of the channel is sent a code of it, in the channel of two with them.
+
         Raises:
             LocalError: we may not, they are in, or nothing is known of them but their key.
         """

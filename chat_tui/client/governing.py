@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NO_CODE: Final = f"That is no invite code; one begins with {invites.PREFIX} and comes from /invite."
 GOVERNED_ALREADY: Final = "This channel is governed already; /members shows who is in."
 OF_TWO: Final = "This is a channel for two people; nobody governs it."
+UNTOLD: Final = "nothing could tell them so: give them a code from /invite."
 OPEN: Final = "is open to everybody on this network; nobody can govern it."
 
 
@@ -26,6 +27,7 @@ class Governing:
         memberships: our channels.
         node: makes the network's side, if it was not needed before.
         post: writes a line.
+        open_direct: opens the channel of two with somebody.
     """
 
     def __init__(
@@ -34,10 +36,12 @@ class Governing:
         *,
         node: Callable[[], "Node"],
         post: Callable[[ChannelId, str], Awaitable[object]],
+        open_direct: Callable[[PeerId], Awaitable[ChannelId]],
     ) -> None:
         self._memberships = memberships
         self._node = node
         self._post = post
+        self._open_direct = open_direct
 
     @property
     def _driver(self) -> "GroupDriver":
@@ -84,7 +88,14 @@ class Governing:
 
     async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
         """See `chat_tui.client.chat.Governing`."""
-        await self._driver.add(channel, peer, role)
+        if await self._driver.add(channel, peer, role):
+            return
+        code = await self.invite(channel)
+        try:
+            direct = await self._open_direct(peer)
+            await self._post(direct, _welcome(self._memberships[channel].name, code))
+        except LocalError as error:
+            raise LocalError(f"They are in, but {UNTOLD} ({error})") from error
 
     async def remove(self, channel: ChannelId, peers: Sequence[PeerId], reason: str = "") -> None:
         """See `chat_tui.client.chat.Governing`."""
@@ -107,6 +118,11 @@ class Governing:
         self._memberships.check_leaving()
         heard = await self._driver.leave(channel)
         await self._memberships.leave(channel, heard=heard)
+
+
+def _welcome(name: str, code: str) -> str:
+    """Return the line by which somebody who was let in learns of the channel."""
+    return f"You are in #{name} now. Enter it with: {code}"
 
 
 def _succession(name: str, code: str) -> str:

@@ -102,7 +102,12 @@ class Client:
             drop=self._drop,
             entered=self._enter,
         )
-        self.governing = Governing(self.memberships, node=self.make_node, post=self.send_text)
+        self.governing = Governing(
+            self.memberships,
+            node=self.make_node,
+            post=self.send_text,
+            open_direct=self._open_direct,
+        )
         self.people = People(
             self.identity,
             self._clock,
@@ -515,6 +520,9 @@ class Client:
         for one in peers:
             self._node.ask_sync(channel, one, protocol)
         return len(peers)
+
+    async def _open_direct(self, peer: PeerId) -> ChannelId:
+        return await self.people.open_direct(peer)
 
     def _on_heard(self, channel: ChannelId) -> None:
         """Let go of a channel that we left, once somebody there has heard of it."""

@@ -231,15 +231,18 @@ class GroupDriver:
 
     # --- Members -------------------------------------------------------------------------------
 
-    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> None:
-        """Let somebody in.
+    async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> bool:
+        """Let somebody in; returns whether they know of the channel: they were in, or asked.
 
         Raises:
             LocalError: we may not, or their keys are not known; says which.
         """
         key = Key(bytes.fromhex(peer))
-        noise = await self._noise_of(await self._governance(channel), peer)
-        await self._act(channel, Add(key, noise, role))
+        governance = await self._governance(channel)
+        asking = {one.key for one in governance.asking(governance.now)}
+        knows = key in governance.now.people or key in asking
+        await self._act(channel, Add(key, await self._noise_of(governance, peer), role))
+        return knows
 
     async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
         """Return somebody's Noise key: of their link, of what they signed, or of earlier links.

@@ -10,7 +10,7 @@ from sync.machine import ChannelId
 from sync.net.invite import decode
 from sync.view.governance_infos import Role
 from tests.support.chat_tui.chats import meet, opened, running
-from tests.support.chat_tui.live_clients import lobby
+from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
@@ -82,6 +82,28 @@ async def test_a_first_start_with_a_code_enters_once_somebody_is_there(tmp_path:
             await until(lambda: member(bob, team, alice), "and knows who else is")
 
 
+async def test_who_is_added_and_knows_nothing_of_the_channel_is_sent_its_code(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        heard = Heard(bob)
+        team = await alice.governing.found("team")
+        await meet(alice, bob)
+        await until(lambda: alice.snapshot().peers, "alice sees bob")
+        await alice.governing.add(team, bob.identity.peer_id, Role.READER)
+        assert member(alice, team, bob)
+
+        [text] = await heard.texts(1)
+        assert text.startswith("You are in #team now.")
+        await bob.governing.join(text.rpartition(" ")[2])
+        await until(lambda: member(bob, team, bob), "bob knows that he is in")
+
+        await alice.governing.remove(team, [bob.identity.peer_id])
+        await alice.governing.add(team, bob.identity.peer_id)
+        await until(lambda: role_of(bob, team, bob) is Role.MEMBER, "bob is in again")
+        assert len(await heard.texts(1)) == 1  # he has the channel: nothing is sent
+
+
 async def test_who_leaves_has_the_channel_no_more(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         team = await alice.governing.found("team")
@@ -132,3 +154,11 @@ def member(client: Client, channel: ChannelId, other: Client) -> bool:
     info = next(one for one in client.snapshot().channels if one.channel == channel)
     assert info.governance is not None
     return other.identity.peer_id in {one.peer for one in info.governance.members}
+
+
+def role_of(client: Client, channel: ChannelId, other: Client) -> Role:
+    """Return somebody's role, as a client knows it."""
+    info = next(one for one in client.snapshot().channels if one.channel == channel)
+    assert info.governance is not None
+    roles = {one.peer: one.role for one in info.governance.members}
+    return roles.get(other.identity.peer_id, Role.NONE)
