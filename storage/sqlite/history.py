@@ -246,8 +246,10 @@ class SqliteHistory:
             if any(line.hidden_by is not None for line in lines):
                 lines = self._named(query.channel, lines, db)
             if acts is not None and db.execute(GOVERNED, (_id(query.channel),)).fetchone()[0]:
-                lines = self._governed(query, lines, acts, db)
-            return sorted(lines, key=POSITION), damaged
+                lines = sorted(self._governed(query, lines, acts, db), key=POSITION)
+            elif lines and lines[0].position > lines[-1].position:
+                lines.reverse()
+            return lines, damaged
 
         lines, damaged = await self._database.read(read)
         self._database.damage.note_damaged(damaged)
