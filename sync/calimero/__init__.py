@@ -29,6 +29,8 @@ protocols of state yet.
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
 | publish_group_op | `sync.group.governing.Governing.publish` |
 | GroupTopic | `sync.net.links.mesh.Mesh.send_op` |
+| secrets: wrapping, opening | `governance.acts`, `governance.opening`, `sync.net.epochs` |
+| joining by a code | `governance.tickets`, `sync.net.entering` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
 | Protocol Selection | `sync.manager.selection` |
 | SyncHandshake, SyncProtocol | `sync.sessions.handshake`, `handshake` |
