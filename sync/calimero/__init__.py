@@ -31,6 +31,7 @@ protocols of state yet.
 | GroupTopic | `sync.net.links.mesh.Mesh.send_op` |
 | secrets: wrapping, opening | `governance.acts`, `governance.opening`, `sync.net.epochs` |
 | joining by a code | `governance.tickets`, `sync.net.entering` |
+| observe_peer_identity | `sync.group.governing.Governing.observe_peer_identity` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
 | Protocol Selection | `sync.manager.selection` |
 | SyncHandshake, SyncProtocol | `sync.sessions.handshake`, `handshake` |

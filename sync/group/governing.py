@@ -136,6 +136,8 @@ class Governing:
         self.answers = Answers()
         """Decisive answers of the projection, for the definition to check."""
         self.catch_ups = CatchUps()
+        self._observed: set[PeerId] = set()
+        """Authors of entries that were let in."""
         self.dropped: dict[MessageId, Dropped] = {}
         self.outcomes: dict[str, int] = {}
         """Entries that waited and do not any more, in this run, by what became of them."""
@@ -242,6 +244,15 @@ class Governing:
     def cut(self) -> tuple[OpId, ...]:
         """Return the heads that an entry of ours names: at most `GOVERNANCE_MAX`, sorted."""
         return self.governance.foremost_heads(self._me, GOVERNANCE_MAX)
+
+    def observe_peer_identity(self, author: PeerId) -> bool:
+        """Take note of somebody whose entry is let in; returns whether they are new here."""
+        if author in self._observed or bytes.fromhex(author) == self._me:
+            return False
+        if len(self._observed) >= limits.MEMBERS_MAX:
+            self._observed.clear()
+        self._observed.add(author)
+        return True
 
     def is_member(self, key: Key) -> bool:
         """Return whether a peer that wants to sync is in, by what is known here now."""

@@ -670,6 +670,13 @@ class PendingEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """An entry of `peer` was let in, the first of this run: it is in, and worth asking."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class Diverged:
     """Governance answered what its definition does not: a fault of the program, not of a peer."""
 
@@ -722,6 +729,7 @@ Effect: TypeAlias = (
     | LackingOps
     | Pends
     | PendingEnded
+    | Observed
     | Diverged
     | StateSet
     | TellState

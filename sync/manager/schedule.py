@@ -37,6 +37,7 @@ from sync.manager.values import (
     LackingNow,
     Left,
     LogsOffered,
+    Observed,
     Rebuilt,
     Relayed,
     Sought,
@@ -169,6 +170,8 @@ class Manager:
         self._wishes: dict[SessionKey, Wish] = {}
         self._regular: dict[ChannelId, Regular] = {}
         self._searches: dict[ChannelId, Search] = {}
+        self._observed: dict[ChannelId, PeerId] = {}
+        """Who is worth asking at the next regular comparison: the newest author who was let in."""
         self._live: dict[tuple[ChannelId, PeerId], bool] = {}
         """Live sessions, and whether we wanted them."""
 
@@ -193,6 +196,8 @@ class Manager:
                 self._on_sought(event, now)
             case Relayed(channel, peer):
                 self._on_relayed(channel, peer, now)
+            case Observed(channel, peer):
+                self._observed[channel] = peer
             case WentLive(channel, peer):
                 ended = self._running.get(SessionKey(channel, peer))
                 self._live[channel, peer] = ended is not None and ended.live
@@ -301,7 +306,9 @@ class Manager:
             regular.at, regular.count = now + self._period(), regular.count + 1
             whole = regular.count % EVERYTHING_EVERY == 0
             why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
-            self._wish(channel, self._rng.choice(peers), Wish(now, why, span=span))
+            observed = self._observed.pop(channel, None)
+            chosen = observed if observed in peers else self._rng.choice(peers)
+            self._wish(channel, chosen, Wish(now, why, span=span))
 
     def _on_link(self, event: Joined | Left | Announced | LogsOffered, now: Nanos) -> None:
         match event:

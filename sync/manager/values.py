@@ -114,6 +114,14 @@ class Relayed:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """`peer` wrote what was let in, in a channel that somebody governs: it is worth asking."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class WentLive:
     """A session with `peer` stays, and passes on what is new."""
 
@@ -139,6 +147,7 @@ Input: TypeAlias = (
     | Ended
     | Sought
     | Relayed
+    | Observed
     | WentLive
     | Rebuilt
     | Tick

@@ -33,7 +33,14 @@ BATCH_MAX = 512
 RECORDS: Final = frozenset(get_args(values.Record))
 
 FOR_THE_MANAGER: Final = frozenset(
-    {values.Lacking, values.SessionEnded, values.Sought, values.Relayed, values.LiveBegan}
+    {
+        values.Lacking,
+        values.SessionEnded,
+        values.Sought,
+        values.Relayed,
+        values.LiveBegan,
+        values.Observed,
+    }
 )
 """Effects that the manager hears of."""
 
@@ -458,6 +465,8 @@ class Runner:
                 self._on_session_over(channel, effect, now)
             elif isinstance(effect, values.Relayed):
                 self._manage(managing.Relayed(channel, effect.peer), now)
+            elif isinstance(effect, values.Observed):
+                self._manage(managing.Observed(channel, effect.peer), now)
             elif isinstance(effect, values.LiveBegan):
                 self._manage(managing.WentLive(channel, effect.peer), now)
             elif isinstance(effect, values.Sought):

@@ -140,6 +140,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Sending._due": _stored,
     "Sending._loose": sending.LOOSE_MAX + 1,
     "Manager._linked": _links,
+    "Manager._observed": _channels,
     "Manager._regular": _channels,
     "Manager._running": schedule.SESSIONS_MAX,
     "Manager._searches": _channels,

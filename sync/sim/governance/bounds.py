@@ -38,6 +38,7 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Dag.numbers": _ops,
     "Folds._known": limits.FOLDS_CACHED,
     "Folds._noise": _people,
+    "Governing._observed": limits.MEMBERS_MAX,
     "Governing._verdicts": governing.VERDICTS_CACHED,
     "Governing.dropped": DROPPED_MAX,
     "Governing.nearby": _links,

@@ -91,6 +91,22 @@ def test_a_members_line_is_shown() -> None:
     assert alice.shown() == [sent.entry.message_id]
 
 
+def test_an_author_who_is_let_in_is_told_to_the_manager_once() -> None:
+    history = founded()
+    history.add("alice", "carol")
+    alice = member("alice", history, history.ops[:2])
+    bob, carol = person("bob").peer_id, person("carol").peer_id
+
+    first = alice.hear(line("bob", history, history.ops[1]))
+    again = alice.hear(line("bob", history, history.ops[1]))
+    waits = alice.hear(line("carol", history))
+    came = told(alice, [history.ops[2]])
+
+    assert only(values.Observed, first) == [values.Observed(bob)]
+    assert not only(values.Observed, [*again, *waits])
+    assert only(values.Observed, came) == [values.Observed(carol)]
+
+
 def test_a_strangers_line_is_dropped_and_remembered() -> None:
     history = founded()
     alice = member("alice", history)

@@ -35,6 +35,7 @@ from sync.manager.values import (
     LackingNow,
     Left,
     LogsOffered,
+    Observed,
     Rebuilt,
     Sought,
     Start,
@@ -500,6 +501,28 @@ def test_every_five_minutes_the_last_hour_is_compared_with_one_peer_at_random() 
     assert 0.9 * PERIOD <= min(waits) <= max(waits) <= 1.1 * PERIOD
     assert spans == ([SPAN] * 11 + [None]) * 2
     assert len(asked) > 3
+
+
+def test_an_author_who_was_let_in_is_compared_with_next_and_once() -> None:
+    for wanted in PEERS[:6]:
+        made = manager(*PEERS[:6])
+        made.handle(Observed(LOBBY, wanted), NOW)
+        due = made.deadline()
+        assert due is not None
+        [first] = made.handle(Tick(), due)
+        made.handle(Ended(LOBBY, first.peer, Outcome.CONVERGED), due)
+
+        assert (first.peer, first.why) == (wanted, REGULAR)
+        assert made._observed == {}
+
+
+def test_an_author_without_a_link_is_nobody_to_compare_with() -> None:
+    made = manager(PEERS[0])
+    made.handle(Observed(LOBBY, PEERS[9]), NOW)
+    due = made.deadline()
+    assert due is not None
+
+    assert [start.peer for start in made.handle(Tick(), due)] == [PEERS[0]]
 
 
 def test_alone_nothing_is_compared_regularly() -> None:
