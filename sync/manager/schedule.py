@@ -171,7 +171,7 @@ class Manager:
         self._regular: dict[ChannelId, Regular] = {}
         self._searches: dict[ChannelId, Search] = {}
         self._observed: dict[ChannelId, PeerId] = {}
-        """Who is worth asking at the next regular comparison: the newest author who was let in."""
+        """Peer of the next regular comparison: the newest author whose entry was let in."""
         self._live: dict[tuple[ChannelId, PeerId], bool] = {}
         """Live sessions, and whether we wanted them."""
 
