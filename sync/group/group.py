@@ -430,11 +430,13 @@ class Group:
         header, message_id = stored.entry.header, stored.entry.message_id
         match self.governing.judge(header):
             case Verdict.YES:
-                accepted = self._accept(message, stored, via=via, bulk=bulk)
-                return [*accepted, *self._observe(self.governing, header.author)]
+                effects = self._accept(message, stored, via=via, bulk=bulk)
+                if self.governing.observe_peer_identity(header.author):
+                    effects.append(values.Observed(header.author))
+                return effects
             case Verdict.UNKNOWN:
                 gone = self.governing.wait(stored)
-                effects: list[values.Effect] = [
+                effects = [
                     values.StorePending(stored),
                     values.Pends(message_id, stored.entry),
                     *self._sds(sds.Postpone(frozenset((message_id,)))),
@@ -577,10 +579,6 @@ class Group:
         self._writer.log = AuthorLog(self._author.draw_log())
         return [values.SetLog(self.channel, self._writer.log.number)]
 
-    def _observe(self, governing: Governing, author: PeerId) -> list[values.Effect]:
-        """Tell the manager of an author who is in: whoever writes here is worth asking."""
-        return [values.Observed(author)] if governing.observe_peer_identity(author) else []
-
     def _drain(self, governing: Governing) -> list[values.Effect]:
         """Let in, drop or let wait on, by the ops that are here now."""
         settled = governing.drain_governance_pending()
@@ -589,7 +587,8 @@ class Group:
             message_id = stored.entry.message_id
             effects.append(values.EndPending(self.channel, message_id))
             effects += self._accept(message_of(stored.entry), stored, via=None, bulk=True)
-            effects += self._observe(governing, stored.entry.header.author)
+            if governing.observe_peer_identity(stored.entry.header.author):
+                effects.append(values.Observed(stored.entry.header.author))
         for message_id, label in settled.dropped:
             effects.append(values.EndPending(self.channel, message_id))
             effects += self._drop(message_id, label)

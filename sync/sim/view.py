@@ -33,7 +33,7 @@ from sync.sim.history import SimulatedHistory
 from sync.sim.world import World
 from sync.view.acts import told_of
 from sync.view.frame_tap import Tap
-from sync.view.governance_infos import Person
+from sync.view.governance_infos import GovernanceInfo, Person
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.projection import (
@@ -115,6 +115,17 @@ class SimulatedView:
     def _disk(self) -> Disk:
         return self._node.disks[self._channel]
 
+    def _governance(self, info: ChannelInfo) -> GovernanceInfo | None:
+        """Return what is known of governance, with the levels of links, which are the world's."""
+        levels = self._world.levels
+        if info.governance is None or levels is None or levels.channel != info.channel:
+            return info.governance
+        others = [self._world.nodes[number] for number in sorted(self._node.joined)]
+        told = tuple(
+            [(one.identity.peer_id, levels.level(self._node, one).name.lower()) for one in others]
+        )
+        return replace(info.governance, levels=told)
+
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Call `listener` with every event from now on; returns the way out."""
         self._subscribers.append(listener)
@@ -130,7 +141,7 @@ class SimulatedView:
             group = node.runner.groups[self._channel]
             info = channel_info(group, self._membership, self._nick_of)
             typists = [TypistInfo(one.peer, self._names[one.peer]) for one in info.typists]
-            channels = (replace(info, typists=tuple(typists)),)
+            channels = (replace(info, typists=tuple(typists), governance=self._governance(info)),)
             sessions = session_infos([group])
         return Snapshot(
             me=node.identity.peer_id,

@@ -1,8 +1,9 @@
 """Codes of a governed channel in a world, and removals: without secrets."""
 
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.ops import Epoch, GroupId, Invite, Join, Key, OpId, Remove, Role
+from sync.calimero.governance.ops import Epoch, GroupId, Invite, Join, Key, OpId, Remove, Role, Wrap
 from sync.calimero.governance.signing import ticket_text
+from sync.calimero.governance.wire import TAG_SIZE, WRAPPED_SIZE
 from sync.entries.identity import Identity
 from sync.group.governing import Governing
 from sync.machine import SECOND, Nanos
@@ -27,10 +28,12 @@ def make_code(world: World, number: int, role: Role = Role.MEMBER) -> Code:
 
 
 def removal(world: World, actor: int, *who: Key, reason: str = "spam") -> Remove:
-    """Return a removal by a node, with the next epoch that it knows of; it wraps no secret."""
+    """Return a removal by a node, with the next epoch that it knows of; what it wraps is empty."""
     governance = governing_of(world, actor).governance
     begun = governance.dag.acts[governance.now.epoch].epoch
-    epoch = Epoch((begun.number if begun else 0) + 1, bytes(32))
+    stays = sorted(key for key, one in governance.now.people.items() if one.member)
+    wrapped = tuple(Wrap(key[:TAG_SIZE], bytes(WRAPPED_SIZE)) for key in stays if key not in who)
+    epoch = Epoch((begun.number if begun else 0) + 1, bytes(32), (), wrapped)
     return Remove(tuple(sorted(who)), epoch, reason)
 
 
