@@ -33,7 +33,7 @@ protocols of state yet.
 | joining by a code | `governance.tickets`, `sync.net.entering` |
 | observe_peer_identity | `sync.group.governing.Governing.observe_peer_identity` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
-| Protocol Selection | `sync.manager.selection` |
+| Protocol Selection | `sync.sessions.selection` |
 | SyncHandshake, SyncProtocol | `sync.sessions.handshake`, `handshake` |
 | state tree, root_hash, depth | `state.tree.Tree` |
 | entities | `state.entry`, `state.contents`, `state.registers.Registers` |

@@ -2,7 +2,7 @@
 
 Two states that differ by so many pins are brought to agreement by every kind of session, over a
 perfect stream. `bytes` are those before the entries themselves; a round trip counts as 20 kB, as
-in the rule that picks a kind (`sync.manager.selection`). `state_chosen` is the cost of the one that
+in the rule that picks a kind (`sync.sessions.selection`). `state_chosen` is the cost of the one that
 the rule picks beside the cheapest of the row (`peer`). Processor time is of both ends, signatures
 left out: an entry costs that beside.
 """
@@ -20,9 +20,9 @@ from sync.calimero.state.entry import StateEntry
 from sync.calimero.state.exchange import Comparison
 from sync.calimero.state.exchange import Result as Ended
 from sync.calimero.state.registers import Registers
-from sync.manager.selection import select
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
 from sync.sessions.protocol import ROUND_TRIP
+from sync.sessions.selection import select
 from sync.sessions.values import Plane
 from tests.bench.report import Params, Result, Stopwatch, at_most, fresh_watch, progress
 from tests.support.sync.state_pairs import StatePair

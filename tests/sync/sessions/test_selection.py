@@ -5,7 +5,15 @@ from typing import Final
 
 import pytest
 
-from sync.manager.selection import (
+from sync.sessions.handshake import (
+    SPREAD_HASH_SIZE,
+    EntityState,
+    LogState,
+    SyncHandshake,
+    SyncKind,
+    flags,
+)
+from sync.sessions.selection import (
     DELTA_SYNC_THRESHOLD,
     FEW_CHANGED,
     LARGE_TREE,
@@ -15,14 +23,6 @@ from sync.manager.selection import (
     Verdict,
     select,
     verdict,
-)
-from sync.sessions.handshake import (
-    SPREAD_HASH_SIZE,
-    EntityState,
-    LogState,
-    SyncHandshake,
-    SyncKind,
-    flags,
 )
 from sync.sessions.values import Plane
 
