@@ -135,12 +135,14 @@ class GroupNotice(_message.Message):
     def __init__(self, channel_id: _Optional[bytes] = ..., kind: _Optional[int] = ...) -> None: ...
 
 class State(_message.Message):
-    __slots__ = ("channel_id", "contents")
+    __slots__ = ("channel_id", "contents", "root")
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    ROOT_FIELD_NUMBER: _ClassVar[int]
     channel_id: bytes
     contents: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, channel_id: _Optional[bytes] = ..., contents: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    root: bytes
+    def __init__(self, channel_id: _Optional[bytes] = ..., contents: _Optional[_Iterable[bytes]] = ..., root: _Optional[bytes] = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds", "announce", "group_op", "group_heartbeat", "group_secret", "group_notice", "state")

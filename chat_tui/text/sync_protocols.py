@@ -16,20 +16,20 @@ THERE_IS: Final = {
     "logheight": "p2panda's log heights: whole author logs, in causal order",
     "sets": "p2panda's set reconciliation: the same where there are many logs",
     "live": "one of the two, which then stays and passes on what is new",
+    "hash": "Calimero's comparison of hashes: topic, pins, profiles and marks, node by node",
+    "level": "the same, level by level",
 }
 
 NAMED: Final = {"rbsr": WAKU}
 """Protocols of ways that have another name than theirs."""
 
 NOT_YET: Final = {
-    "hash": "Calimero's comparison of hashes",
-    "level": "Calimero's comparison level by level",
     "delta": "Calimero's deltas",
     "snapshot": "Calimero's snapshot",
 }
 """Ways of Calimero, which this program does not speak."""
 
-WRITE: Final = f"leave it out, or write {WAKU}, logheight, sets or live."
+WRITE: Final = f"leave it out, or write {WAKU}, logheight, sets, live, hash or level."
 
 
 def protocol_of(word: str) -> str:

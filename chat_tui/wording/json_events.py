@@ -185,6 +185,7 @@ def _session(event: SyncShown | LiveShown, name: Name) -> Json:
     channel = name(fields.pop("channel"))
     if isinstance(event, SyncShown):
         elapsed_ns = fields.pop("elapsed_ns")
+        fields["plane"] = "state" if fields.pop("of_state") else "log"
         return {"event": "sync", "channel": channel, **fields, "milliseconds": elapsed_ns / 1e6}
     begun = fields.pop("begun")
     if begun:

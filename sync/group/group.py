@@ -26,12 +26,13 @@ from sync.group.ingest import content_of, message_of, outline_of
 from sync.group.logs import ChannelLogs, place_of
 from sync.group.relays import Relays
 from sync.group.sds_mapping import asked_of, mapped, restored_of
+from sync.group.state_beats import StateBeats
 from sync.group.state_mapping import stated
 from sync.group.stating import StateNews, Stating
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
-from sync.manager.registry import PROTOCOLS
+from sync.manager.registry import PROTOCOLS, STATE
 from sync.sds import events as sds
 from sync.sds.channel import Channel
 from sync.sds.incoming import Content
@@ -95,11 +96,12 @@ class Group:
             author.sign,
             None if self.governing is None else self.governing.verdict,
             self.logs.has_author if anybody else None,
+            self._governance_heads,
         )
         self.holdings = Holdings(self.logs.heights)
         self.relays = Relays()
         self.sessions = sessions.Sessions(
-            Terms(author.me, channel, author.draw_salt, retention=author.retention),
+            Terms(author.me, channel, author.draw_salt, author.retention, self.stating),
             self.holdings,
             protocols,
             claims,
@@ -110,6 +112,7 @@ class Group:
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
+        self.state_beats = StateBeats(author.me, rng)
         self._relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
         self.restored = False
@@ -139,7 +142,7 @@ class Group:
                 effects = [*self._let_in(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
                 effects += self._tend_relays()
-            case values.PeerJoined() | values.PeerGone():
+            case values.PeerJoined() | values.PeerGone() | values.PeerAnnounced():
                 effects = self._on_peer(event)
             case values.Audience(peers):
                 self.audience = peers
@@ -174,7 +177,7 @@ class Group:
                 effects = self._on_catch_up(event)
             case values.AnswersChecked():
                 effects = self._on_checked(event)
-            case values.SetState() | values.StateArrived():
+            case values.SetState() | values.StateArrived() | values.RootTold():
                 effects = self._on_state(event)
             case _:
                 effects = self._sessions(event)
@@ -188,7 +191,15 @@ class Group:
             effects += self.loading.sweep(self._now)
         if self.governing is not None:
             effects += self.governing.tick(self.peers, self._now)
+        beat = self.state_beats.deadline()
+        if beat is not None and beat <= self._now:
+            root = self.stating.registers.tree.root
+            if told := self.state_beats.due(root, self._now):
+                effects.append(values.TellRoot(tuple(told), root))
         return effects
+
+    def _governance_heads(self) -> tuple[OpId, ...]:
+        return () if self.governing is None else self.governing.governance.heads
 
     @property
     def wrote(self) -> bool:
@@ -198,7 +209,7 @@ class Group:
     def deadline(self) -> Nanos | None:
         """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
-        due = earlier(due, self.typists.deadline())
+        due = earlier(earlier(due, self.typists.deadline()), self.state_beats.deadline())
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
         due = earlier(earlier(due, self._relays_at), self.relays.deadline())
@@ -206,7 +217,13 @@ class Group:
             due = earlier(due, self.governing.beats.deadline())
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
-    def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
+    def _on_peer(
+        self, event: values.PeerJoined | values.PeerGone | values.PeerAnnounced
+    ) -> list[values.Effect]:
+        if isinstance(event, values.PeerAnnounced):
+            if STATE.name in event.protocols and event.peer in self.peers:
+                self.state_beats.linked(event.peer, self._now)
+            return self._sessions(event)
         if isinstance(event, values.PeerJoined):
             effects = self._sessions(event)
             self.peers.add(event.peer)
@@ -216,6 +233,7 @@ class Group:
             self._relays_at = self._now if self.sessions.relays else None
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
+        self.state_beats.gone(event.peer)
         if self.governing is not None and event.peer not in self.governing.nearby:
             self.governing.beats.gone(event.peer)
         self.relays.gone(event.peer)
@@ -344,6 +362,8 @@ class Group:
                     self.loading.want_logs(authors)
                 case session_values.UnwantedLogs(authors):
                     self.loading.unwant_logs(authors)
+                case session_values.AcceptedState():
+                    effects += self._on_state_brought(result)
                 case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.LiveBegan():
@@ -527,9 +547,15 @@ class Group:
 
     # --- State ---------------------------------------------------------------------------------
 
-    def _on_state(self, event: values.SetState | values.StateArrived) -> list[values.Effect]:
-        """Take in state entries of a peer, or set a register of ours."""
+    def _on_state(
+        self, event: values.SetState | values.StateArrived | values.RootTold
+    ) -> list[values.Effect]:
+        """Take in state entries of a peer, or its root, or set a register of ours."""
         reference = self._now + self.aside.offset
+        if isinstance(event, values.RootTold):
+            root = self.stating.registers.tree.root
+            differs = self.state_beats.heard(event.peer, event.root, root, self._now)
+            return [values.StateDiffers(event.peer)] if differs else []
         if isinstance(event, values.StateArrived):
             return self._stated(self.stating.on_live(event, reference, self._now), event.peer)
         heads = () if self.governing is None else self.governing.cut()
@@ -539,6 +565,15 @@ class Group:
         ours = tuple([one.entry.content for one in taken])
         effects = self._stated(StateNews(taken))
         return [*effects, values.StateSet(event.token), values.TellState(ours)]
+
+    def _on_state_brought(self, brought: session_values.AcceptedState) -> list[values.Effect]:
+        """Take in what a session brought; who brings what is false ends it."""
+        news = self.stating.on_brought(brought.contents, self._now + self.aside.offset)
+        effects = self._stated(news, brought.peer)
+        if news.refused:
+            refused = session_values.EntryRefused(brought.session, news.refused[0])
+            effects += self._sessions(refused)
+        return effects
 
     def _stated(self, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:
         """Keep entries that stand now, and tell what is different by them."""

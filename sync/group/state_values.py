@@ -46,6 +46,29 @@ class StateArrived:
 
 
 @dataclass(frozen=True, slots=True)
+class RootTold:
+    """A peer tells the root of its state, 32 bytes."""
+
+    peer: PeerId
+    root: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TellRoot:
+    """Tell the root of our state to these peers, as far as they understand that."""
+
+    peers: tuple[PeerId, ...]
+    root: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StateDiffers:
+    """A peer has another state, and it is for us to begin a session."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class StateSet:
     """Our register is set: it is committed when this is released."""
 

@@ -10,6 +10,7 @@ Rules:
 4. Where somebody governs, an entry has the verdict at the cut that it names; without one it waits.
 """
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ LIVE_BURST: Final = 256.0
 then, and pins as fast as somebody can set them."""
 
 TOO_MANY: Final = "more state entries than a person sets"
+
+SCOPE_SIZE: Final = 32
 
 RENEWED_FROM: Final = REGISTERS_OF_AUTHOR_MAX - 32
 """Registers of ours that are newer than one that is live: beyond so many it is signed anew, long
@@ -150,6 +153,7 @@ class Stating:
         judge: verdicts, where somebody governs; None where nobody does.
         knows: returns whether a message of somebody was ever stored here; None where everybody who
             can be here has state.
+        heads: returns our heads of governance.
     """
 
     def __init__(
@@ -159,6 +163,7 @@ class Stating:
         signer: Callable[[bytes], bytes],
         judge: Judge | None = None,
         knows: Callable[[Key], bool] | None = None,
+        heads: Callable[[], tuple[OpId, ...]] = tuple,
     ) -> None:
         self.registers = Registers()
         self.strangers = Unsettled()
@@ -171,6 +176,15 @@ class Stating:
         self._sign = signer
         self._judge = judge
         self._knows = knows
+        self._heads = heads
+        self.outside = 0
+        """Changes that no session made."""
+
+    def scope(self) -> bytes:
+        """Return SHA-256 of our sorted heads of governance; zeros where nobody governs."""
+        if self._judge is None:
+            return bytes(SCOPE_SIZE)
+        return hashlib.sha256(b"".join(sorted(self._heads()))).digest()
 
     @property
     def aside(self) -> int:
@@ -195,6 +209,13 @@ class Stating:
             if parse(content).author.hex() != event.peer:
                 raise RemoteError("a state entry on the link of somebody else")
         return self.receive(event.contents, reference)
+
+    def on_brought(self, contents: Sequence[bytes], reference: Nanos) -> StateNews:
+        """Take in what a session brought; whoever's it is."""
+        outside = self.outside
+        news = self.receive(contents, reference)
+        self.outside = outside
+        return news
 
     def receive(self, contents: Sequence[bytes], reference: Nanos) -> StateNews:
         """Take in signed entries; one that is refused does not stop the others.
@@ -263,6 +284,7 @@ class Stating:
                 case Verdict.YES:
                     pass
         kept = self.registers.put(entry)
+        self.outside += kept is not None
         return [] if kept is None else [Taken(entry, kept)]
 
     # --- What we set ---------------------------------------------------------------------------
@@ -358,6 +380,7 @@ class Stating:
         entry = sign(signed, self._sign)
         kept = self.registers.put(entry)
         assert kept is not None, "the newest entry of its author stands"
+        self.outside += 1
         return Taken(entry, kept)
 
     def _next_stamp(self, reference: Nanos) -> int:

@@ -33,11 +33,14 @@ from sync.group.records import (
 )
 from sync.group.state_values import (
     Content,
+    RootTold,
     SetState,
     StateArrived,
     StateChanged,
+    StateDiffers,
     StateKind,
     StateSet,
+    TellRoot,
     TellState,
 )
 from sync.group.status import UNSENT, Status
@@ -59,6 +62,7 @@ from sync.sessions.values import (
     PeerAnnounced,
     PeerGone,
     PeerJoined,
+    Plane,
     Push,
     Refused,
     SendPayload,
@@ -106,10 +110,12 @@ __all__ = [  # what is only passed on
     "PeerAnnounced",
     "PeerGone",
     "PeerJoined",
+    "Plane",
     "Push",
     "Question",
     "Record",
     "Refused",
+    "RootTold",
     "SendPayload",
     "SessionClosed",
     "SessionEnded",
@@ -129,6 +135,7 @@ __all__ = [  # what is only passed on
     "StartSession",
     "StateArrived",
     "StateChanged",
+    "StateDiffers",
     "StateKind",
     "StateSet",
     "Status",
@@ -137,6 +144,7 @@ __all__ = [  # what is only passed on
     "StorePending",
     "StoreState",
     "StoredMessage",
+    "TellRoot",
     "TellState",
     "TransferEnded",
     "Transferred",
@@ -387,6 +395,7 @@ Input: TypeAlias = (
     | AnswersChecked
     | SetState
     | StateArrived
+    | RootTold
     | Tick
 )
 
@@ -734,4 +743,6 @@ Effect: TypeAlias = (
     | StateSet
     | TellState
     | StateChanged
+    | TellRoot
+    | StateDiffers
 )

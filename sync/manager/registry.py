@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
+from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.p2panda.session import Mode, Replication
 from sync.sessions.protocol import Protocols
 from sync.waku.session import WAKU_SYNC
+
+__all__ = ["HASH", "LEVEL", "STATE"]  # what is only passed on
 
 LOG_HEIGHT: Final = Replication(Mode.LOG_HEIGHT, pushes=WAKU_SYNC)
 SETS: Final = Replication(Mode.SETS, pushes=WAKU_SYNC)
@@ -16,6 +19,9 @@ WAKU_ONLY: Final = Protocols((WAKU_SYNC,))
 WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
 """With sessions over author logs and relays, with peers that offer their logs."""
 
+WITH_STATE: Final = Protocols((*WITH_P2PANDA, STATE, HASH, LEVEL))
+"""With sessions over the state of channels."""
+
 WHOLE_BY: Final[Mapping[str, Protocols]] = {
     WAKU_SYNC.name: WAKU_ONLY,
     LOG_HEIGHT.name: Protocols((WAKU_SYNC, LOG_HEIGHT)),
@@ -23,5 +29,5 @@ WHOLE_BY: Final[Mapping[str, Protocols]] = {
 }
 """By name: what to speak for whole histories to be compared by that protocol."""
 
-PROTOCOLS: Final = WITH_P2PANDA
+PROTOCOLS: Final = WITH_STATE
 """Protocols of a node that is told nothing else, the usual one first."""

@@ -42,10 +42,11 @@ from sync.manager.values import (
     Relayed,
     Sought,
     Start,
+    StateDiffers,
     WentLive,
 )
 from sync.sessions.protocol import Protocols, Situation
-from sync.sessions.values import RELAY, Mode, Outcome, SessionKey
+from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
@@ -59,6 +60,7 @@ AGAIN_AFTER: Nanos = SECOND
 
 RETRY_FIRST: Nanos = 2 * SECOND
 RETRY_MAX: Nanos = 60 * SECOND
+STATE_RETRY_MAX: Nanos = 256 * SECOND
 
 PERIOD: Nanos = 5 * MINUTE
 """Between two sessions that begin by themselves, a tenth more or less."""
@@ -103,6 +105,7 @@ ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
 CUT_SHORT = "a session that the peer began was cut short"
+OTHER_STATE = "another state was told"
 MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
@@ -187,13 +190,16 @@ class Manager:
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer, protocol, live):
-                self._wishes.pop(SessionKey(channel, peer), None)
+                plane = self._plane_of(protocol)
+                self._wishes.pop(SessionKey(channel, peer, plane), None)
                 asked = Wish(now, ASKED, protocol=protocol, by_logs=live, live=live)
-                self._wish(channel, peer, asked)
+                self._wish(channel, peer, asked, plane)
             case Ended():
                 self._on_ended(event, now)
             case Sought():
                 self._on_sought(event, now)
+            case StateDiffers(channel, peer):
+                self._wish(channel, peer, Wish(now, OTHER_STATE), Plane.STATE)
             case Relayed(channel, peer):
                 self._on_relayed(channel, peer, now)
             case Observed(channel, peer):
@@ -214,6 +220,10 @@ class Manager:
     def may_dial(self, channel: ChannelId, peer: PeerId) -> bool:
         """Return whether we, too, may begin sessions with `peer` in `channel`."""
         return (channel, peer) in self._linked
+
+    def spoken(self, channel: ChannelId, peer: PeerId) -> frozenset[str]:
+        """Return the protocols that a peer has announced."""
+        return self._presences.speaks(channel, peer)
 
     def host_of(self, channel: ChannelId, peer: PeerId) -> str:
         """Return the address that `peer` speaks from; empty if that is not known."""
@@ -397,6 +407,7 @@ class Manager:
         wished = [(key, wish) for key, wish in self._wishes.items() if wish.at <= soon]
         return any(
             key.channel == channel
+            and key.plane is Plane.LOG
             and now < wish.at + ASKING_MAX
             and (wish.why == MISSING or key.peer not in tried)
             for key, wish in (*self._running.items(), *wished)
@@ -431,6 +442,9 @@ class Manager:
         self._histories.count_logs(channel, event.logs)
         key = SessionKey(channel, peer, event.plane)
         ended = self._running.pop(key, None)
+        if event.plane is Plane.STATE:
+            self._on_state_ended(key, ended, outcome, now)
+            return
         converged = outcome is Outcome.CONVERGED
         failed = not converged and outcome is not Outcome.BENIGN
         if failed or event.whole:  # none over author logs follows, or this was it
@@ -467,6 +481,19 @@ class Manager:
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)
 
+    def _on_state_ended(
+        self, key: SessionKey, ended: Wish | None, outcome: Outcome, now: Nanos
+    ) -> None:
+        """Try again what moved or failed; a root that is told again wishes for all else."""
+        if ended is None or outcome in {Outcome.CONVERGED, Outcome.BENIGN}:
+            return
+        if outcome is Outcome.MOVED and ended.moved < MOVED_MAX:
+            again = replace(ended, at=now, moved=ended.moved + 1)
+        else:
+            at = now + min(RETRY_FIRST << min(ended.failures, 7), STATE_RETRY_MAX)
+            again = replace(ended, at=at, failures=ended.failures + 1, moved=0)
+        self._wish(key.channel, key.peer, again, Plane.STATE)
+
     def _on_converged(self, event: Ended, ended: Wish | None, now: Nanos) -> None:
         """Compare by author logs what a session did not, or what it brought."""
         channel, peer = event.channel, event.peer
@@ -500,8 +527,8 @@ class Manager:
     def _begins_at(self, key: SessionKey, wish: Wish) -> Nanos:
         return self._presences.begins_at(key.channel, key.peer, wish.at)
 
-    def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
-        key = SessionKey(channel, peer)
+    def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish, plane: Plane = Plane.LOG) -> None:
+        key = SessionKey(channel, peer, plane)
         known = self._wishes.get(key)
         if (channel, peer) in self._linked and (known is None or wish.at < known.at):
             self._wishes[key] = wish
@@ -561,9 +588,12 @@ class Manager:
 
     def may_ask(self, channel: ChannelId, peer: PeerId, protocol: str) -> bool:
         """Return whether `protocol` suits a session with `peer` that a person asks for now."""
-        return (
-            self._choose(SessionKey(channel, peer), Wish(0, ASKED, protocol=protocol)) is not None
-        )
+        key = SessionKey(channel, peer, self._plane_of(protocol))
+        return self._choose(key, Wish(0, ASKED, protocol=protocol)) is not None
+
+    def _plane_of(self, protocol: str) -> Plane:
+        known = self._protocols.named(protocol) if protocol else None
+        return Plane.LOG if known is None else known.plane
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
         channel, peer = key.channel, key.peer

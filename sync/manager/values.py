@@ -106,6 +106,14 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
+class StateDiffers:
+    """`peer` has told another root of the channel's state, and it is for us to begin."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
 class Relayed:
     """`peer` brought a new message of somebody who has no link to us."""
 
@@ -146,6 +154,7 @@ Input: TypeAlias = (
     | Asked
     | Ended
     | Sought
+    | StateDiffers
     | Relayed
     | Observed
     | WentLive

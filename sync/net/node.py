@@ -44,7 +44,7 @@ from sync.net.key_store import KeyStore
 from sync.net.links.addresses import Addresses
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.channel_secrets import ChannelSecrets
-from sync.net.links.frames import Open
+from sync.net.links.frames import Open, RootFrame, StateFrame
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
@@ -586,9 +586,13 @@ class Node:
         self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
         self._engine.queue_input(channel, values.Arrived(peer, payload))
 
-    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
+    def stated(self, peer: PeerId, frame: StateFrame | RootFrame) -> None:
         """See `sync.net.links.mesh_events.Events`."""
-        self._engine.queue_input(channel, values.StateArrived(peer, contents))
+        match frame:
+            case StateFrame(channel, contents):
+                self._engine.queue_input(channel, values.StateArrived(peer, contents))
+            case RootFrame(channel, root):
+                self._engine.queue_input(channel, values.RootTold(peer, root))
 
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.links.mesh_events.Events`."""

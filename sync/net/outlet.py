@@ -144,6 +144,8 @@ class Outlet:
                 self.host.state_set(token)
             case values.TellState(contents):
                 self.mesh.send_state(channel, contents)
+            case values.TellRoot(peers, root):
+                self.mesh.send_root(channel, peers, root)
             case values.Sought() | values.Relayed():
                 pass  # the manager was told
             case _:

@@ -28,7 +28,7 @@ from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager import announcing, schedule
 from sync.manager import values as managing
-from sync.manager.registry import WITH_P2PANDA
+from sync.manager.registry import PROTOCOLS
 from sync.net.trace import Began, Drew, to_json
 from sync.runner import runner
 from sync.sds.parameters import PROFILES
@@ -223,7 +223,7 @@ def _optional(kind: type) -> frozenset[str]:
 class Replay:
     """The machines of one participant, fed with what was recorded."""
 
-    def __init__(self, protocols: Protocols = WITH_P2PANDA) -> None:
+    def __init__(self, protocols: Protocols = PROTOCOLS) -> None:
         self.me = PeerId("")
         self._known = protocols
         self._protocols = protocols

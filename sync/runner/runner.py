@@ -40,6 +40,7 @@ FOR_THE_MANAGER: Final = frozenset(
         values.Relayed,
         values.LiveBegan,
         values.Observed,
+        values.StateDiffers,
     }
 )
 """Effects that the manager hears of."""
@@ -349,6 +350,7 @@ class Runner:
             group = self.groups[channel]
             peers, audience = sorted(group.peers), group.audience
             nearby = sorted(group.governing.nearby) if group.governing is not None else []
+            speaking = group.state_beats.peers
             clocks = tuple(group.aside.reference.members.values())
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state, clocks)
@@ -356,6 +358,9 @@ class Runner:
                 accepts = self.manager.may_dial(channel, peer)
                 host = self.manager.host_of(channel, peer)
                 self.inputs.add_own(channel, values.PeerJoined(peer, accepts, host))
+            for peer in speaking:
+                spoken = self.manager.spoken(channel, peer)
+                self.inputs.add_own(channel, values.PeerAnnounced(peer, spoken))
             for peer in nearby:
                 self.inputs.add_own(channel, values.GovernanceLinked(peer, here=True))
             if audience:
@@ -469,6 +474,8 @@ class Runner:
                 self._manage(managing.Observed(channel, effect.peer), now)
             elif isinstance(effect, values.LiveBegan):
                 self._manage(managing.WentLive(channel, effect.peer), now)
+            elif isinstance(effect, values.StateDiffers):
+                self._manage(managing.StateDiffers(channel, effect.peer), now)
             elif isinstance(effect, values.Sought):
                 sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
                 self._manage(sought, now)

@@ -55,5 +55,7 @@ def _outcome(session: Session, result: str) -> Outcome:
         return Outcome.NOT_CONVERGED
     if session.converged:
         return Outcome.CONVERGED
+    if session.exchanged.outcome is Outcome.BENIGN and not session.exchanged.checked:
+        return Outcome.BENIGN
     moved = session.exchanged.outcome is Outcome.MOVED and not session.exchanged.checked
     return Outcome.MOVED if moved else Outcome.NOT_CONVERGED

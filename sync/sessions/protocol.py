@@ -83,6 +83,7 @@ class Opening:
         count: sessions that its initiator began with its peer before, since they are linked.
         announced: whether the peer was told that it may ask for the channel.
         live: whether it may stay, to pass on what is new.
+        state: the channel's state, for protocols of that plane; they alone know its type.
     """
 
     role: Role
@@ -98,6 +99,7 @@ class Opening:
     count: int = 0
     announced: bool = True
     live: bool = False
+    state: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,13 @@ class Brings:
 
 
 @dataclass(frozen=True, slots=True)
+class BringsState:
+    """Effect: the peer sent state entries; the group checks them before anything else happens."""
+
+    contents: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """Effect, the last one: both have compared what they hold, with this `result`.
 
@@ -185,7 +194,9 @@ class Finished:
     brought: bool = False
 
 
-Effect: TypeAlias = Send | Narrow | GoOn | Differences | Speaks | Owes | Load | Brings | Finished
+Effect: TypeAlias = (
+    Send | Narrow | GoOn | Differences | Speaks | Owes | Load | Brings | BringsState | Finished
+)
 
 
 class Exchange(Protocol):

@@ -64,6 +64,8 @@ class Terms:
     draw_salt: Callable[[], bytes]
     retention: Nanos | None = None
     """Time below which nothing is compared or accepted; None keeps everything."""
+    state: object = None
+    """The channel's state; see `sync.sessions.protocol.Opening`."""
 
     def retained_from(self, reference: Nanos) -> Nanos:
         """Return from when on we take messages, by the reference clock; 0 for all of them."""
@@ -245,6 +247,7 @@ class Session:
         now: Nanos,
         room: Callable[[], int],
         heights: Callable[[], tuple[LogHeight, ...]],
+        state: object = None,
     ) -> Exchange:
         """Begin to compare what is frozen, over a stream that is open; see `Opening`."""
         assert self.local is not None
@@ -263,6 +266,7 @@ class Session:
             self.begun,
             self.announced,
             self.stays,
+            state,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange

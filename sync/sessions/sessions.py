@@ -27,6 +27,7 @@ from sync.sessions.fetching import Fetching
 from sync.sessions.holdings import Holdings
 from sync.sessions.protocol import (
     Brings,
+    BringsState,
     Exchange,
     Finished,
     GoOn,
@@ -46,6 +47,7 @@ from sync.sessions.values import (
     RELAY,
     SHARE,
     Accepted,
+    AcceptedState,
     Brought,
     CloseSession,
     CloseTransfer,
@@ -324,7 +326,8 @@ class Sessions:
         session.needed = session.initiated and session.stays
         session.stays = self._may_stay(session) and (session.stays or not session.initiated)
         room = partial(self._room, session)
-        return session.begin_exchange(payloads_max, now, room, self._holdings.heights)
+        heights, state = self._holdings.heights, self._terms.state
+        return session.begin_exchange(payloads_max, now, room, heights, state)
 
     def _session(
         self,
@@ -467,6 +470,10 @@ class Sessions:
                     effects.append(LoadEntries(session.number, spans, after, ids))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
+                case BringsState(contents):
+                    session.got += len(contents)
+                    session.need += len(contents)
+                    effects.append(AcceptedState(session.peer, contents, session.number))
                 case Finished():
                     effects += self._on_finished(session, step, now)
                 case _:

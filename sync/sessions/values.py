@@ -33,7 +33,7 @@ class Plane(Enum):
     LOG = "log"
     """The messages of the channel."""
     STATE = "state"
-    """Statements of members beside them; no protocol of ours compares it yet."""
+    """What its members have set beside them: topic, pins, profiles, marks."""
 
 
 class Mode(Enum):
@@ -391,6 +391,15 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptedState:
+    """State entries that a session brought; the group checks them at once."""
+
+    peer: PeerId
+    contents: tuple[bytes, ...]
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """Ids a session has found missing: they are on their way."""
 
@@ -464,6 +473,7 @@ Effect: TypeAlias = (
     | SessionEnded
     | Refused
     | Accepted
+    | AcceptedState
     | Wanted
     | Unwanted
     | WantedLogs

@@ -196,6 +196,7 @@ class Outlet:
                 | values.AnswerOps()
                 | values.LoadOps()
                 | values.TellState()
+                | values.TellRoot()
             ):
                 self._govern(node, room, effect)
             case _ if node.number >= self.hostile_from:
@@ -213,7 +214,8 @@ class Outlet:
         | values.RequestOps
         | values.AnswerOps
         | values.LoadOps
-        | values.TellState,
+        | values.TellState
+        | values.TellRoot,
     ) -> None:
         """Say something of governance or state: what is on links is lost as frames are."""
         me = node.identity.peer_id
@@ -223,6 +225,9 @@ class Outlet:
             case values.LoadOps(peer, ops, more):
                 contents = node.disks[room.channel].load_ops(ops)
                 self.streams.feed(node, values.OpsLoaded(peer, contents, more), room.channel)
+            case values.TellRoot(peers, root):
+                hearers = [self._by_peer[peer].number for peer in peers]
+                self._say(node, room, values.RootTold(me, root), hearers, len(root))
             case values.TellState(contents):
                 linked = self.links.receivers(node)
                 hearers = [number for number in linked if self._may_hear(node, room, number)]

@@ -17,7 +17,7 @@ from typing import TypeAlias, assert_never
 
 from sync.group.values import Status
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager.registry import PROTOCOLS
+from sync.manager.registry import WITH_P2PANDA
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN, Parameters
 from sync.sds.repair import Window
@@ -112,7 +112,7 @@ class Scenario:
     parameters: Parameters = LAN
     reconcile: bool = False
     """Whether nodes also compare what they hold (Waku Sync); else SDS and SDS-R repair alone."""
-    protocols: Protocols = PROTOCOLS
+    protocols: Protocols = WITH_P2PANDA
     """Protocols by which they compare it."""
     hostile: int = 0
     """Number of hostile peers, the last ones: they write nothing, and act."""

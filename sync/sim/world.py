@@ -18,7 +18,7 @@ from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.manager.registry import PROTOCOLS
+from sync.manager.registry import WITH_P2PANDA
 from sync.runner.input_queue import Addressed
 from sync.runner.runner import Release
 from sync.sds.message import Message
@@ -79,7 +79,7 @@ class Terms:
     mesh: bool = True
     """Whether each pair has a link; otherwise one broadcast reaches everybody."""
     reconcile: bool = True
-    protocols: Protocols = PROTOCOLS
+    protocols: Protocols = WITH_P2PANDA
     """Whether nodes compare what they hold (Waku Sync); otherwise SDS repairs alone."""
     rooms: tuple[frozenset[int], ...] = ()
     work: Nanos = 0

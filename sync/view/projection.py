@@ -200,6 +200,7 @@ def _session_event(
                 need=effect.need,
                 got=effect.got,
                 logs=effect.logs,
+                of_state=effect.plane is values.Plane.STATE,
             )
 
 

@@ -302,6 +302,8 @@ class SyncShown:
     elapsed_ns: Nanos = 0
     logs: int = 0
     """Author logs that `need` was of, by the peer's word; 0 where none were told."""
+    of_state: bool = False
+    """Whether it compared the channel's state, and not its messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 Two states that differ by so many pins are brought to agreement by every kind of session, over a
 perfect stream. `bytes` are those before the entries themselves; a round trip counts as 20 kB, as
-in the rule that picks a kind (`sync.sessions.selection`). `state_chosen` is the cost of the one that
-the rule picks beside the cheapest of the row (`peer`). Processor time is of both ends, signatures
-left out: an entry costs that beside.
+in the rule that picks a kind (`sync.sessions.selection`). `state_chosen` is the cost of the one
+that the rule picks beside the cheapest of the row (`peer`). Processor time is of both ends,
+signatures left out: an entry costs that beside.
 """
 
 import argparse

@@ -195,6 +195,14 @@ class StateFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class RootFrame:
+    """The root of the sender's state, 32 bytes."""
+
+    channel: ChannelId
+    root: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A frame of a kind that a later version has: `data` is all of it, and passed over."""
 
@@ -203,7 +211,7 @@ class Unknown:
 
 Governing: TypeAlias = OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame
 Plain: TypeAlias = (
-    Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | StateFrame
+    Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | StateFrame | RootFrame
 )
 Known: TypeAlias = Plain | Governing
 Frame: TypeAlias = Known | Unknown
@@ -282,6 +290,9 @@ def _to_wire(frame: Known) -> link_pb2.Frame:
         case StateFrame(channel, contents):
             state = link_pb2.State(channel_id=bytes.fromhex(channel), contents=contents)
             wire = link_pb2.Frame(state=state)
+        case RootFrame(channel, root):
+            told = link_pb2.State(channel_id=bytes.fromhex(channel), root=root)
+            wire = link_pb2.Frame(state=told)
         case _:
             wire = _governing_to_wire(frame)
     return wire
@@ -308,7 +319,11 @@ def _governing_to_wire(frame: Governing) -> link_pb2.Frame:
             assert_never(frame)
 
 
-def _state(wire: link_pb2.State) -> StateFrame:
+def _state(wire: link_pb2.State) -> StateFrame | RootFrame:
+    if wire.HasField("root"):
+        if len(wire.root) != HASH_SIZE or wire.contents:
+            raise DecodeError("a root of state is no hash, or stands with entries")
+        return RootFrame(_channel(wire.channel_id), wire.root)
     if not 0 < len(wire.contents) <= STATE_CONTENTS_MAX:
         raise DecodeError(f"a frame of {len(wire.contents)} state entries")
     if any(len(content) > ENTRY_SIZE_MAX for content in wire.contents):

@@ -35,6 +35,7 @@ from sync.net.links.frames import (
     Pong,
     Presence,
     Proof,
+    RootFrame,
     SdsFrame,
     SecretFrame,
     StateFrame,
@@ -334,9 +335,9 @@ class Mesh:
                     self._events.takes_part(link.peer, min(link.shared), payload)
             case OpFrame() | HeartbeatFrame() | SecretFrame() | NoticeFrame():
                 self._on_governance(link, frame)
-            case StateFrame(channel, contents):
-                if channel in link.shared:
-                    self._events.stated(link.peer, channel, contents)
+            case StateFrame() | RootFrame():
+                if frame.channel in link.shared:
+                    self._events.stated(link.peer, frame)
             case Unknown(data):
                 self._events.skipped(link.peer, len(data))
             case Goodbye():
@@ -555,6 +556,14 @@ class Mesh:
             usable = [link for link in links if not link.stream.closed]
             if usable:
                 max(usable, key=lambda link: link.opened_at).queue(encoded)
+
+    def send_root(self, channel: ChannelId, peers: Sequence[PeerId], root: bytes) -> None:
+        """Queue the root of our state for those of `peers` who understand it."""
+        encoded = encode(RootFrame(channel, root))
+        for peer in peers:
+            link = self.link_to(peer, channel)
+            if link is not None and STATE in link.features:
+                link.queue(encoded)
 
     def send_state(self, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
         """Queue state entries of ours for everybody who understands them; `flush` sends it."""

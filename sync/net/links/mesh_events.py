@@ -5,7 +5,7 @@ from typing import Protocol
 from sync.calimero.governance.keys import EpochSecret
 from sync.group.clock_values import Follows
 from sync.machine import ChannelId, PeerId
-from sync.net.links.frames import Open, Told
+from sync.net.links.frames import Open, RootFrame, StateFrame, Told
 from sync.net.links.listener import Serve
 from sync.net.links.stream import SecureStream
 
@@ -57,8 +57,8 @@ class Events(Protocol):
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """`peer`, which has proved `channel` and maybe others, announces its author logs."""
 
-    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
-        """State entries of `peer` came."""
+    def stated(self, peer: PeerId, frame: StateFrame | RootFrame) -> None:
+        """State entries of `peer` came, or its root."""
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """An SDS message came."""

@@ -30,7 +30,16 @@ from sync.net.invite import open_channel
 from sync.net.links.addresses import Addresses
 from sync.net.links.channel_proofs import Membership as Proofs
 from sync.net.links.channel_secrets import ChannelSecrets, plain
-from sync.net.links.frames import Frame, Open, Proof, Told, decode, encode
+from sync.net.links.frames import (
+    Frame,
+    Open,
+    Proof,
+    RootFrame,
+    StateFrame,
+    Told,
+    decode,
+    encode,
+)
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
 from sync.net.links.stream import SecureStream
@@ -143,7 +152,7 @@ class Station:
         self.ups = 0
         self.downs = 0
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
-        self.states: list[tuple[PeerId, ChannelId, tuple[bytes, ...]]] = []
+        self.states: list[tuple[PeerId, StateFrame | RootFrame]] = []
         self.refusals: list[tuple[str, str]] = []
         self.skips: list[tuple[str, int]] = []
         self.announcements: list[tuple[PeerId, ChannelId, tuple[str, ...]]] = []
@@ -184,8 +193,8 @@ class Station:
         self.downs += 1
         self.shared.remove((peer, channel))
 
-    def stated(self, peer: PeerId, channel: ChannelId, contents: tuple[bytes, ...]) -> None:
-        self.states.append((peer, channel, contents))
+    def stated(self, peer: PeerId, frame: StateFrame | RootFrame) -> None:
+        self.states.append((peer, frame))
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         self.frames.append((peer, channel, payload))

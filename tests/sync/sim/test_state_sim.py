@@ -7,6 +7,8 @@ from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
 from sync.calimero.state.folds import pins, topic
 from sync.calimero.state.registers import Registers
 from sync.machine import SECOND
+from sync.manager.registry import WITH_STATE
+from sync.sessions.values import Plane, SessionEnded
 from sync.sim.world import Terms, World
 from tests.support.sync.governed_sim import removal
 
@@ -104,3 +106,79 @@ def test_all_tables_stay_in_their_bounds_under_a_flood_of_pins(seed: int) -> Non
     assert len(registers(world, 0)) == 128
     world.run(100 * SECOND)
     assert len(registers(world, 1)) <= 128
+
+
+def talkative(seed: int, *, governed: bool = False) -> World:
+    """Return a world whose programs compare state."""
+    return World(SIZE, seed, terms=Terms(protocols=WITH_STATE, governed=governed))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_halves_that_set_things_apart_agree_within_two_beats_of_meeting(seed: int) -> None:
+    world = talkative(seed)
+    world.run(6 * SECOND)
+    for number in range(SIZE):
+        world.write_text(number, "hello")
+    world.run(SECOND)
+    world.partition({0, 1}, {2, 3})
+    world.run(20 * SECOND)
+    world.set_state(0, Topic("left"))
+    world.set_state(1, Profile("bob"), kind=StateKind.PROFILE)
+    world.run(SECOND)
+    world.set_state(2, Topic("right"))
+    for line in range(40):
+        world.set_state(3, Pin(), kind=StateKind.PIN, name=line.to_bytes(32, "big"))
+    world.run(SECOND)
+    assert len(roots(world)) == 2
+    world.heal()
+    world.run(70 * SECOND)
+    assert len(roots(world)) == 1
+    found = topic(registers(world, 0), everybody)
+    assert found is not None
+    assert found[0] == "right"
+    assert len(pins(registers(world, 1), everybody)) == 40
+
+
+def test_an_entry_lost_on_the_way_is_found_by_the_roots_alone() -> None:
+    world = talkative(1)
+    world.run(6 * SECOND)
+    world.write_text(0, "hello")
+    world.run(SECOND)
+    world.crash(3)
+    world.set_state(0, Topic("while you were away"))
+    world.run(2 * SECOND)
+    world.restart(3)
+    world.run(70 * SECOND)
+    found = topic(registers(world, 3), everybody)
+    assert found is not None
+    assert found[0] == "while you were away"
+
+
+def test_equal_states_begin_no_session() -> None:
+    world = talkative(2)
+    world.run(6 * SECOND)
+    world.write_text(0, "hello")
+    world.run(SECOND)
+    world.set_state(0, Topic("tea"))
+    world.run(3 * 60 * SECOND)
+    assert not [one for one in sessions(world) if one.plane is Plane.STATE]
+
+
+def sessions(world: World) -> list[SessionEnded]:
+    return [one for room in world.rooms.values() for one in room.witness.sessions]
+
+
+def test_a_governed_channel_agrees_on_governance_first_and_then_on_state() -> None:
+    world = talkative(3, governed=True)
+    assert world.governed is not None
+    world.run(6 * SECOND)
+    world.partition({0, 1}, {2, 3})
+    world.run(20 * SECOND)
+    world.act(0, SetPolicy(Policy(topic=Access.ADMINS)))
+    world.run(SECOND)
+    world.set_state(0, Topic("ours"), world.governed)
+    world.set_state(2, Topic("theirs"), world.governed)
+    world.run(SECOND)
+    world.heal()
+    world.run(120 * SECOND)
+    assert len(roots(world)) == 1

@@ -1,0 +1,298 @@
+"""Sessions over the state of a channel: a handshake, then hash comparison or level-wise.
+
+The first payload of either end is its handshake. Both then know the same two, so both compute the
+same kind (`sync.sessions.selection`), and nothing more is said where the roots are equal. A false
+handshake may cost time, never data: only equal roots at the end are agreement.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from sync.calimero.handshake import decode_handshake, encode_handshake
+from sync.calimero.state import exchange as compare
+from sync.calimero.state import messages
+from sync.calimero.state.comparing import spread_of
+from sync.calimero.state.entry import RegisterKey
+from sync.calimero.state.exchange import Comparison, Result, StateExchange
+from sync.calimero.state.registers import Registers
+from sync.errors import RemoteError
+from sync.machine import SECOND, ChannelId, Nanos
+from sync.sessions.cards import Round
+from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.protocol import (
+    BringsState,
+    Effect,
+    Finished,
+    Fit,
+    GoOn,
+    Opening,
+    Pushed,
+    Send,
+    Situation,
+    Speaks,
+)
+from sync.sessions.selection import Selection, Verdict, select, verdict
+from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
+from sync.structures.differences import Role
+
+STREAM: Final = "/chat-tui/state/1"
+"""Protocol id of the streams, of both kinds."""
+
+INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
+"""Silence after which a session has failed."""
+
+ROUNDS_MAX: Final = 64
+"""Payloads that are shown."""
+
+COST: Final = 21_000
+"""Estimate of a session before the handshake: a round trip, and a handshake each way."""
+
+AFTER_FAILURES: Final = {SyncKind.LEVEL: 1, SyncKind.HASH: 2}
+"""Kinds that are forced after so many failures, in turns of `TRIES`: whichever failed, the other
+one comes."""
+
+TRIES: Final = 3
+
+KINDS: Final = {SyncKind.HASH: Comparison.HASH, SyncKind.LEVEL: Comparison.LEVEL}
+
+OUTCOMES: Final = {
+    Result.CONVERGED: Outcome.CONVERGED,
+    Result.MOVED: Outcome.MOVED,
+    Result.BENIGN: Outcome.BENIGN,
+    Result.NOT_CONVERGED: Outcome.NOT_CONVERGED,
+}
+
+
+ENDINGS: Final = {
+    Verdict.CONVERGED: Outcome.CONVERGED,
+    Verdict.GOVERNANCE: Outcome.BENIGN,
+    Verdict.DIVERGED: Outcome.NOT_CONVERGED,
+}
+"""Outcomes of sessions that end with their handshakes."""
+
+
+class StateView(Protocol):
+    """The state of a channel, as its sessions need it."""
+
+    registers: Registers
+
+    @property
+    def aside(self) -> int:
+        """Number of entries that came and are in no tree."""
+
+    @property
+    def outside(self) -> int:
+        """Number of changes so far that no session made."""
+
+    def scope(self) -> bytes:
+        """Return SHA-256 of our sorted heads of governance; zeros where nobody governs."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateSync:
+    """One of the kinds of sessions over state, as a protocol; see `sync.sessions.protocol`."""
+
+    kind: SyncKind
+    plane: Plane = Plane.STATE
+    stream: str = STREAM
+    transfer: str = ""
+    payloads_max: int = 1
+    usual: bool = False
+    family: str = ""
+    stays: bool = False
+    contradicted: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name by which it is announced, shown and asked for."""
+        return NAMES[self.kind]
+
+    def suits(self, situation: Situation) -> Fit | None:
+        """Return how well it suits: the handshake decides, if no person has and no kind failed."""
+        if self.kind is SyncKind.CHOOSE:
+            return Fit(COST, "the handshake decides how")
+        if situation.named:
+            return Fit(COST, "asked for by name")
+        if situation.failures % TRIES == AFTER_FAILURES[self.kind]:
+            return Fit(COST - 1, "a session before it came to nothing")
+        return None
+
+    def exchange(self, opening: Opening) -> "Exchange":
+        """Return the exchange of one session."""
+        return Exchange(opening, self.kind)
+
+    def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
+        """Nothing is pushed by it."""
+        raise AssertionError("state is never pushed on a stream of its own")
+
+    def decode_pushed(self, frame: bytes) -> Pushed:
+        """Nothing is pushed by it.
+
+        Raises:
+            RemoteError: always.
+        """
+        del frame
+        raise RemoteError("state is never pushed on a stream of its own")
+
+
+NAMES: Final = {SyncKind.CHOOSE: "state", SyncKind.HASH: "hash", SyncKind.LEVEL: "level"}
+STATE: Final = StateSync(SyncKind.CHOOSE)
+HASH: Final = StateSync(SyncKind.HASH)
+LEVEL: Final = StateSync(SyncKind.LEVEL)
+
+
+class Exchange:
+    """One session; see `sync.sessions.protocol.Exchange`.
+
+    Of a kind that is forced, its initiator says that it speaks no other one.
+    """
+
+    def __init__(self, opening: Opening, kind: SyncKind) -> None:
+        self.cards: list[Round] = []
+        self._opens = opening.role is Role.INITIATOR
+        self._view: StateView = opening.state  # type: ignore[assignment]  # the group's own
+        forced = self._opens and kind in KINDS
+        supported = flags(kind) if forced else flags(*KINDS)
+        self._ours = _handshake(self._view, opening, supported)
+        self._outside = self._view.outside
+        self._chosen: Selection | None = None
+        self._comparing: StateExchange | None = None
+        self._payloads = 0
+        self._heard_at = opening.at
+        self._over = False
+
+    # --- Inputs --------------------------------------------------------------------------------
+
+    def open(self, now: Nanos) -> Sequence[Effect]:
+        """Begin: tell what we have."""
+        self._heard_at = now
+        return [self._send_handshake()]
+
+    def payload(self, payload: bytes, now: Nanos) -> Sequence[Effect]:
+        """Take a payload of the peer: its handshake first.
+
+        Raises:
+            RemoteError: malformed, or not what an honest peer sends now.
+        """
+        if self._over:
+            raise RemoteError("a message after the end of a session")
+        if self._comparing is None:
+            theirs = decode_handshake(payload)
+            self._note(payload, "handshake", sent=False)
+            effects = self._choose(theirs)
+        else:
+            effects = self._mapped(self._comparing.payload(payload))
+            self._note(payload, _words(payload), sent=False)
+        self._heard_at = now
+        self._payloads += 1
+        return effects
+
+    def go_on(self, now: Nanos) -> Sequence[Effect]:
+        """Take our turn: what the peer brought has been judged."""
+        del now
+        assert self._comparing is not None
+        if self._view.outside != self._outside:
+            self._comparing.moved()
+        return self._mapped(self._comparing.go_on())
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
+        """Nothing is ever loaded."""
+        del page, now, more
+        return []
+
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
+        """Messages are of the other plane."""
+        del one, now, known
+        return []
+
+    def leave(self, now: Nanos) -> Sequence[Effect]:
+        """It never is live."""
+        del now
+        return []
+
+    def tick(self, now: Nanos) -> Sequence[Effect]:
+        """Fail after too long a silence."""
+        if self._over or now < self._heard_at + INACTIVITY_MAX:
+            return []
+        return [self._finished("nothing came in time", Outcome.NOT_CONVERGED)]
+
+    def deadline(self) -> Nanos | None:
+        """Return when the silence has been too long."""
+        return None if self._over else self._heard_at + INACTIVITY_MAX
+
+    # --- Steps ---------------------------------------------------------------------------------
+
+    def _send_handshake(self) -> Send:
+        payload = encode_handshake(self._ours)
+        self._note(payload, "handshake", sent=True)
+        return Send(payload)
+
+    def _choose(self, theirs: SyncHandshake) -> list[Effect]:
+        """Compute the kind, as the peer does, and begin it."""
+        opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
+        effects: list[Effect] = [] if self._opens else [self._send_handshake()]
+        self._chosen = chosen = select(opener, answerer, Plane.STATE)
+        if chosen.kind not in KINDS:
+            outcome = ENDINGS[verdict(opener, answerer, Plane.STATE)]
+            return [*effects, self._finished(chosen.why, outcome)]
+        assert chosen.kind is not None
+        effects.append(Speaks(NAMES[chosen.kind]))
+        self._comparing = StateExchange(
+            self._view.registers, self._content_of, lambda: self._view.aside
+        )
+        if self._opens:
+            begun = self._comparing.open(KINDS[chosen.kind], theirs.state.spread)
+            effects += self._mapped(begun)
+        return effects
+
+    def _content_of(self, key: RegisterKey) -> bytes | None:
+        entry = self._view.registers.get(key)
+        return None if entry is None else entry.content
+
+    def _mapped(self, effects: Sequence[compare.Effect]) -> list[Effect]:
+        mapped: list[Effect] = []
+        for effect in effects:
+            match effect:
+                case compare.Send(payload):
+                    self._note(payload, _words(payload), sent=True)
+                    mapped.append(Send(payload))
+                case compare.Brings(contents):
+                    mapped.append(BringsState(contents))
+                case compare.GoOn():
+                    mapped.append(GoOn())
+                case compare.Finished(result):
+                    mapped.append(self._finished(result.value, OUTCOMES[result]))
+        return mapped
+
+    def _finished(self, result: str, outcome: Outcome) -> Finished:
+        self._over = True
+        return Finished(result, self._payloads, outcome=outcome)
+
+    def _note(self, payload: bytes, words: str, *, sent: bool) -> None:
+        if len(self.cards) < ROUNDS_MAX:
+            self.cards.append(Round(sent, len(payload), words=words))
+
+
+def _handshake(view: StateView, opening: Opening, supported: int) -> SyncHandshake:
+    """Return our handshake; of the messages it tells what a session over them would compare."""
+    tree, held = view.registers.tree, opening.held.digest
+    log = LogState(held.root, held.count, held.floor, logs=len(opening.heights()))
+    state = EntityState(tree.root, len(tree), tree.depth, spread_of(tree))
+    return SyncHandshake(view.scope(), log, state, supported)
+
+
+def _words(payload: bytes) -> str:
+    """Return what a payload says, in a few words."""
+    match messages.decode(payload):
+        case messages.HashNodes(nodes, wanted):
+            more = f", {len(wanted):,} wanted" if wanted else ""
+            return f"{len(nodes):,} nodes{more}"
+        case messages.LevelData(depth, nodes):
+            return f"level {depth}: {len(nodes):,} nodes"
+        case messages.Want(ids):
+            return f"{len(ids):,} wanted"
+        case messages.Entries(contents):
+            return f"{len(contents):,} entries"
+        case messages.Outcome(_, count):
+            return f"outcome: {count:,} entries"

@@ -1,0 +1,101 @@
+"""Roots of a channel's state that peers tell each other: when to tell ours, and when to compare.
+
+Rules:
+1. A root is told every 30 s, a tenth more or less, and soon after a link came.
+2. A root that differs counts only if ours has not changed within the last 5 s: what changes is
+   being told anyway.
+3. Of two peers the one with the smaller key begins a session: after the first such beat since they
+   are linked, later after two in a row. The other one begins after one more, if nothing came of it.
+"""
+
+import random
+from typing import Final
+
+from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, earlier
+
+EVERY: Final = 30 * SECOND
+"""Interval of beats, a tenth more or less."""
+
+SOON: Final = (200 * MILLISECOND, SECOND)
+"""Time after which a root is told to who came, between these."""
+
+SETTLED_AFTER: Final = 5 * SECOND
+"""Time for which our root must not have changed, for another one to count."""
+
+BEATS: Final = 2
+"""Beats in a row with another root after which a session is due."""
+
+
+class StateBeats:
+    """See the module docstring."""
+
+    def __init__(self, me: PeerId, rng: random.Random) -> None:
+        self._me = me
+        self._rng = rng
+        self._next: Nanos | None = None
+        self._soon: Nanos | None = None
+        self._new: set[PeerId] = set()
+        """Peers that came and were not told ours."""
+        self._differing: dict[PeerId, int] = {}
+        """Beats in a row with another root, by peer; those who have just come begin with one."""
+        self._root = b""
+        self._changed_at: Nanos | None = None
+
+    def deadline(self) -> Nanos | None:
+        """Return when something is next to be told."""
+        return earlier(self._next, self._soon)
+
+    @property
+    def peers(self) -> list[PeerId]:
+        """Return who is told our root."""
+        return sorted(self._differing)
+
+    def linked(self, peer: PeerId, now: Nanos) -> None:
+        """A peer has come, and understands roots: it is told ours soon."""
+        self._new.add(peer)
+        self._differing[peer] = BEATS - 1
+        self._soon = earlier(self._soon, now + self._rng.randrange(*SOON))
+        if self._next is None:
+            self._next = now + self._interval()
+
+    def gone(self, peer: PeerId) -> None:
+        """A peer has no link any more."""
+        self._new.discard(peer)
+        self._differing.pop(peer, None)
+        if not self._differing:
+            self._next = self._soon = None
+
+    def due(self, root: bytes, now: Nanos) -> list[PeerId]:
+        """Return whom to tell our root now."""
+        self._note(root, now)
+        if self._next is not None and now >= self._next:
+            self._next, self._soon = now + self._interval(), None
+            self._new.clear()
+            return sorted(self._differing)
+        if self._soon is not None and now >= self._soon:
+            self._soon = None
+            told = sorted(self._new)
+            self._new.clear()
+            return told
+        return []
+
+    def heard(self, peer: PeerId, theirs: bytes, root: bytes, now: Nanos) -> bool:
+        """A peer told its root; return whether we begin a session."""
+        self._note(root, now)
+        if peer not in self._differing:
+            return False
+        if theirs == root:
+            self._differing[peer] = 0
+            return False
+        if self._changed_at is not None and now - self._changed_at < SETTLED_AFTER:
+            return False
+        self._differing[peer] += 1
+        return self._differing[peer] >= BEATS + (self._me > peer)
+
+    def _note(self, root: bytes, now: Nanos) -> None:
+        if root != self._root:
+            self._changed_at = now if self._root else None
+            self._root = root
+
+    def _interval(self) -> Nanos:
+        return self._rng.randrange(EVERY * 9 // 10, EVERY * 11 // 10)

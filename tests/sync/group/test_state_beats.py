@@ -1,0 +1,69 @@
+"""Beats with roots: when they are told, and which of them lead to a session."""
+
+import random
+from typing import Final
+
+from sync.group.state_beats import BEATS, EVERY, SETTLED_AFTER, StateBeats
+from sync.machine import SECOND, Nanos, PeerId
+
+NOW: Final = 1_000 * SECOND
+ALICE, BOB = PeerId("aa" * 32), PeerId("bb" * 32)
+OURS, THEIRS = b"\x01" * 32, b"\x02" * 32
+
+
+def beats_of(me: PeerId, *peers: PeerId) -> StateBeats:
+    beats = StateBeats(me, random.Random(1))
+    beats.due(OURS, NOW - 60 * SECOND)
+    for peer in peers:
+        beats.linked(peer, NOW)
+    return beats
+
+
+def step(beats: StateBeats) -> tuple[Nanos, list[PeerId]]:
+    """Go to the next time at which something is due."""
+    due = beats.deadline()
+    assert due is not None
+    return due, beats.due(OURS, due)
+
+
+def test_who_came_is_told_soon_and_everybody_every_half_minute() -> None:
+    beats = beats_of(ALICE, BOB)
+    first, told = step(beats)
+    assert NOW < first <= NOW + SECOND
+    assert told == [BOB]
+    second, told = step(beats)
+    assert NOW + EVERY * 9 // 10 <= second <= NOW + EVERY * 11 // 10
+    assert told == [BOB]
+    beats.gone(BOB)
+    assert beats.deadline() is None
+
+
+def test_after_a_link_the_first_other_root_leads_to_a_session_of_the_smaller_key() -> None:
+    assert beats_of(ALICE, BOB).heard(BOB, THEIRS, OURS, NOW + SECOND)
+    other = beats_of(BOB, ALICE)
+    assert not other.heard(ALICE, THEIRS, OURS, NOW + SECOND)
+    assert other.heard(ALICE, THEIRS, OURS, NOW + 31 * SECOND)
+
+
+def test_later_two_beats_in_a_row_are_needed() -> None:
+    beats = beats_of(ALICE, BOB)
+    assert not beats.heard(BOB, OURS, OURS, NOW)
+    for number in range(1, BEATS):
+        assert not beats.heard(BOB, THEIRS, OURS, NOW + number * EVERY)
+    assert beats.heard(BOB, THEIRS, OURS, NOW + BEATS * EVERY)
+    assert not beats.heard(BOB, OURS, OURS, NOW + 3 * EVERY)
+    assert not beats.heard(BOB, THEIRS, OURS, NOW + 4 * EVERY)
+
+
+def test_another_root_does_not_count_while_ours_is_changing() -> None:
+    beats = beats_of(ALICE, BOB)
+    changed = b"\x03" * 32
+    beats.due(changed, NOW + SECOND)
+    assert not beats.heard(BOB, THEIRS, changed, NOW + SECOND + SETTLED_AFTER - 1)
+    assert beats.heard(BOB, THEIRS, changed, NOW + SECOND + SETTLED_AFTER)
+
+
+def test_whoever_has_no_link_is_not_listened_to() -> None:
+    beats = beats_of(ALICE)
+    assert not beats.heard(BOB, THEIRS, OURS, NOW)
+    assert beats.deadline() is None
