@@ -1,8 +1,8 @@
 """Calimero: governance, and the state of a channel.
 
 Governance is a signed history of who is in; state is what a channel knows besides its lines. Where
-each section of the specification lives: machines and functions without IO. No session speaks the
-protocols of state yet.
+each section of the specification lives: machines and functions without IO. Snapshot and delta sync
+are not built yet.
 
 | section | here |
 |---|---|
@@ -40,6 +40,8 @@ protocols of state yet.
 | Hash Comparison: Level Descent, Leaf Transfer | `state.comparing`, `state.exchange` |
 | Level-wise: Level Exchange, Batch Diff | `state.comparing.LevelComparison` |
 | HashNodes, LevelData | `state.messages` |
+| a session of these two | `state.session.Exchange` |
+| heartbeats with root hashes | `sync.group.state_beats.StateBeats` |
 
 How we read what it leaves open:
 

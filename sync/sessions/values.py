@@ -33,7 +33,7 @@ class Plane(Enum):
     LOG = "log"
     """The messages of the channel."""
     STATE = "state"
-    """What its members have set beside them: topic, pins, profiles, marks."""
+    """State beside them, set by members: topic, pins, profiles, marks."""
 
 
 class Mode(Enum):
