@@ -132,7 +132,10 @@ def _figures(  # all that they are told
         scratch = Path(name)
         modules = loader.submit(_loaded, jobs)  # while Java starts
         with (
-            _started(partial(session, cluster, scratch, log, size, beside=beside)) as (spark, tell),
+            _started(partial(session, cluster, scratch, log, size, beside=beside, here=here)) as (
+                spark,
+                tell,
+            ),
             ThreadPoolExecutor(len(jobs) + 1) as pool,
             stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
         ):

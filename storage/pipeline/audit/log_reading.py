@@ -31,7 +31,14 @@ ROW: Final = (
     "channel: string, message_id: binary, lamport: bigint>"
 )
 
-SAID: Final = {"about": "bigint", "own": "bigint", "child": "bigint", "row": ROW, "bits": "bigint"}
+SAID: Final = {
+    "about": "bigint",
+    "own": "bigint",
+    "child": "bigint",
+    "lost": "bigint",
+    "row": ROW,
+    "bits": "bigint",
+}
 """Words of a row to one rule; the columns of the other rules are null."""
 
 
@@ -44,14 +51,19 @@ def relations(history: "DataFrame") -> "DataFrame":
         history: message_id binary, parents array<binary>, and more
 
     Returns:
-        number long: what is delivered, about long, own boolean: both are one message
+        number long: what is delivered, about long, own boolean: both are one message, and then
+        alone binary: its id, null where another parent has the same number
     """
     edges = history.select(
-        F.xxhash64("message_id").alias("number"),
-        F.explode(F.transform("parents", _hashed)).alias("about"),
+        F.xxhash64("message_id").alias("number"), F.explode("parents").alias("parent")
+    ).withColumn("about", F.xxhash64("parent"))
+    # not the least and the greatest: to compare texts, Spark would sort the rows
+    named = F.collect_set("parent")
+    own = edges.groupBy("about").agg(F.when(F.size(named) == 1, named[0]).alias("alone"))
+    nothing = F.lit(None).cast("binary").alias("alone")
+    return edges.select("number", "about", F.expr("false as own"), nothing).union(
+        own.select(F.col("about").alias("number"), "about", F.expr("true as own"), "alone")
     )
-    own = edges.select(F.col("about").alias("number"), "about").distinct()
-    return edges.withColumn("own", F.expr("false")).union(own.withColumn("own", F.expr("true")))
 
 
 def known(history: "DataFrame", related: "DataFrame") -> "DataFrame":
@@ -63,22 +75,24 @@ def known(history: "DataFrame", related: "DataFrame") -> "DataFrame":
 
     Returns:
         number long; signed struct (channel string, message_id binary, lamport long; null: nobody
-        holds it); tells array of structs (about long, own boolean; null: nothing). Where the
-        numbers of two messages coincide, there is a row of each
+        holds it); tells array of structs (about long, own boolean, alone binary; null: nothing).
+        Where the numbers of two messages coincide, there is a row of each
     """
     signed = history.select(
         F.xxhash64("message_id").alias("number"),
         F.struct("channel", "message_id", "lamport").alias("signed"),
     )
-    tells = related.groupBy("number").agg(F.collect_list(F.struct("about", "own")).alias("tells"))
+    tells = related.groupBy("number").agg(
+        F.collect_list(F.struct("about", "own", "alone")).alias("tells")
+    )
     return signed.join(tells, "number", "full")
 
 
 def noticed(log: "DataFrame", known: "DataFrame", in_part: Sequence[str] = ()) -> "DataFrame":
     """Return what may break a rule: the one reading of all logs.
 
-    It goes by 64-bit hashes: where two coincide, rows are noticed that break no rule, and are
-    cleared later; nothing is overlooked.
+    It goes by 64-bit hashes: where those of two messages coincide, rows are noticed that break no
+    rule, and are cleared later; nothing is overlooked.
 
     Args:
         log: the columns of `LOG`
@@ -87,9 +101,10 @@ def noticed(log: "DataFrame", known: "DataFrame", in_part: Sequence[str] = ()) -
 
     Returns:
         holder long: a hash of run and node, owner long: one of the node, about long (a message of
-        which a child was delivered before; else null); row `ROW` (one that tells another Lamport
-        time than the signed one, or of no message; without a message: which 64 numbers of a start
-        the bits are of; else null); own long, child long, bits long
+        which a child was delivered before, and that was not given up by then; else null); row `ROW`
+        (one that tells another Lamport time than the signed one, or of no message; without a
+        message: which 64 numbers of a start the bits are of; else null); own long, child long, lost
+        long, bits long
     """
     about_message = F.col("message_id").isNotNull()
     # rows about no message are spread over all tasks, where this join divides them
@@ -98,7 +113,7 @@ def noticed(log: "DataFrame", known: "DataFrame", in_part: Sequence[str] = ()) -
     rows = met.select(
         F.xxhash64("run", "node").alias("holder"),
         F.xxhash64("node").alias("owner"),
-        F.inline(F.concat(_deliveries(), _otherwise(), _bits(in_part))),
+        F.inline(F.concat(_done(), _otherwise(), _bits(in_part))),
     )
     suspect = F.col("about").isNotNull()
     names = [F.when(suspect, F.col(name)).alias(name) for name in ("holder", "owner")]
@@ -106,9 +121,14 @@ def noticed(log: "DataFrame", known: "DataFrame", in_part: Sequence[str] = ()) -
         rows.select(*names, *SAID)
         .groupBy("holder", "owner", "about", "row")
         .agg(
-            F.max("own").alias("own"), F.min("child").alias("child"), F.bit_or("bits").alias("bits")
+            F.max("own").alias("own"),
+            F.min("child").alias("child"),
+            F.min("lost").alias("lost"),
+            F.bit_or("bits").alias("bits"),
         )
         .where(~suspect | (F.col("child") < F.col("own")))
+        # whoever gave it up does not wait for it any more
+        .where(~suspect | F.col("lost").isNull() | (F.col("child") <= F.col("lost")))
     )
 
 
@@ -152,23 +172,26 @@ def words(rows: "DataFrame") -> "DataFrame":
     return found.select("row.run", "row.boot", "row.node", F.col("row.at").alias("word"), "bits")
 
 
-def _deliveries() -> "Column":
-    """Return what the delivery of a message says of its parents, and of itself."""
+def _done() -> "Column":
+    """Return what the delivery or the loss of a message says of its parents, and of itself."""
     # one long is compared several times as fast as the two it is made of
     at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq"))
     fits = F.col("seq").between(0, 2**SEQ_BITS - 1) & F.col("boot").between(0, BOOTS_MAX)
     # what has no room in one is suspected, as a parent and as a child, and looked at closely
     latest, earliest = F.when(fits, at).otherwise(BIGINT_MAX), F.when(fits, at).otherwise(-1)
+    came = F.col("kind") == str(LogKind.DELIVERED)
 
     def each(one: "Column") -> "Column":
+        given_up = ~came & (F.col("message_id") == one["alone"])
         return _said(
             about=one["about"],
-            own=F.when(one["own"], latest),
-            child=F.when(~one["own"], earliest),
+            own=F.when(came & one["own"], latest),
+            child=F.when(came & ~one["own"], earliest),
+            lost=F.when(given_up, latest),
         )
 
-    delivered = (F.col("kind") == str(LogKind.DELIVERED)) & F.col("message_id").isNotNull()
-    return _if(delivered & F.col("tells").isNotNull(), F.transform("tells", each))
+    done = (came | (F.col("kind") == str(LogKind.LOST))) & F.col("message_id").isNotNull()
+    return _if(done & F.col("tells").isNotNull(), F.transform("tells", each))
 
 
 def _otherwise() -> "Column":
@@ -200,7 +223,3 @@ def _said(**columns: "Column") -> "Column":
 def _if(condition: "Column", said: "Column") -> "Column":
     kind = ", ".join(f"{name}: {kind}" for name, kind in SAID.items())
     return F.when(condition, said).otherwise(F.array().cast(f"array<struct<{kind}>>"))
-
-
-def _hashed(message_id: "Column") -> "Column":
-    return F.xxhash64(message_id)

@@ -10,8 +10,8 @@ Days whose files are the same as the last time are taken over, see
 `storage.pipeline.consolidate.spans`.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +26,7 @@ from storage.pipeline.consolidate.transforms import DAY_NAME
 from storage.pipeline.consolidate.verify import REASON
 from storage.pipeline.fingerprints.archive import write_state
 from storage.pipeline.handed import handed
-from storage.pipeline.inputs.batches import files_of
+from storage.pipeline.inputs.batches import files_of, least_in
 from storage.pipeline.inputs.footers import history_ends
 from storage.pipeline.job_context import Work
 from storage.pipeline.places.place import sink
@@ -65,6 +65,14 @@ PARTS: Final = 4
 """Parts of the rows for each task: several, so that they come out about even."""
 
 
+class Made(NamedTuple):
+    """The spans that were made anew, all members, and days that no file said it has."""
+
+    fresh: Sequence[Span]
+    members: "DataFrame"
+    stray: Collection[str]
+
+
 def run(work: Work) -> None:
     """Make the tables; see the module docstring."""
     plan = work.plan
@@ -85,25 +93,45 @@ class Consolidation:
         work = self.work
         write_state(work.run.directory, work.inputs)
         work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
-        rows = self._rows()
-        stray = self._write_present(rows)
-        if stray and self.plan.unchanged:
+        made = self._made(by_ends=self.plan.selection.is_all)
+        if made is None:
             self.plan = self.plan.in_full
-            work.run.drop(PRESENT)
-            rows = self._rows()
-            stray = self._write_present(rows)
-        self._carry(PRESENT)
-        members = self._members()
-        fresh = self._tables(rows, members) if self.plan.changed else []
+            for name in (*BY_DAY, MEMBERS):
+                work.run.drop(name)
+            made = self._made(by_ends=False)
+            assert made is not None, "nobody was overlooked"
         for name in (HELD, HISTORY_DIR, HOLDERS, QUARANTINE):
             self._carry(name)
         self._show_columns()
-        spans = [*self.plan.unchanged, *fresh]
+        spans = [*self.plan.unchanged, *made.fresh]
         # where some file did not say which days it has, nothing is taken over the next time
-        write_spans(work.run.directory, [] if stray else spans)
+        write_spans(work.run.directory, [] if made.stray else spans)
         named = [item for one in work.inputs.notes for item in one.channels.items()]
         write_names(work.run.directory, {channel: name for channel, name in named if name})
-        self._figure(spans, members)
+        self._figure(spans, made.members)
+
+    def _made(self, *, by_ends: bool) -> "Made | None":
+        """Make the tables of the days that are made anew.
+
+        Args:
+            by_ends: whether files that say whose rows they have are believed so far.
+
+        Returns:
+            None if a file has rows that it does not say it has.
+        """
+        rows = self._rows()
+        stray = self._write_present(rows, by_ends=by_ends)
+        if stray and self.plan.unchanged:
+            self.plan = self.plan.in_full
+            self.work.run.drop(PRESENT)
+            rows = self._rows()
+            stray = self._write_present(rows, by_ends=by_ends)
+        self._carry(PRESENT)
+        members = self._members()
+        fresh: list[Span] | None = []
+        if self.plan.changed:
+            fresh = self._tables(rows, members)
+        return None if fresh is None else Made(fresh, members, stray)
 
     def _rows(self) -> "DataFrame":
         inputs, spark = self.work.inputs, self.work.spark
@@ -115,11 +143,24 @@ class Consolidation:
         # what has no node or channel is nobody's, and not as signed
         return rows.fillna("", ["node", "channel"])
 
-    def _write_present(self, rows: "DataFrame") -> set[str]:
+    def _write_present(self, rows: "DataFrame", *, by_ends: bool) -> set[str]:
         """Write who has rows of which day; returns days that no file said it has."""
-        self.work.write(PRESENT, transforms.present(rows), DAY_NAME)
-        days = {day for _, day in days_in(self.work.run.directory / PRESENT)}
-        return {day for day in days if not any(span.holds(day) for span in self.plan.changed)}
+        spark, inputs = self.work.spark, self.work.inputs
+        found = transforms.present(rows)
+        if by_ends:
+            said, others = transforms.present_by(self.plan.read)
+            found = spark.createDataFrame(sorted(said), BY_DAY[PRESENT])
+            if others:
+                of_others = inputs.history_in(spark, others).fillna("", ["node", "channel"])
+                found = found.union(transforms.present(of_others)).distinct()
+        self.work.write(PRESENT, found, DAY_NAME)
+        return {day for day in self._days(PRESENT) if not self._is_expected(day)}
+
+    def _is_expected(self, day: str) -> bool:
+        return any(span.holds(day) for span in self.plan.changed)
+
+    def _days(self, *names: str) -> set[str]:
+        return {day for name in names for _, day in days_in(self.work.run.directory / name)}
 
     def _members(self) -> "DataFrame":
         spark, before = self.work.spark, self.plan.before
@@ -130,16 +171,22 @@ class Consolidation:
             had = handed(had, row_count(before, MEMBERS))
         return self.work.write_side(MEMBERS, transforms.members_of(there, had))
 
-    def _tables(self, rows: "DataFrame", members: "DataFrame") -> list[Span]:
+    def _tables(self, rows: "DataFrame", members: "DataFrame") -> list[Span] | None:
+        """Write all other tables; None if there are rows of somebody who is no member."""
         work, changed = self.work, self.plan.changed
         shuffled = int(work.spark.conf.get("spark.sql.shuffle.partitions") or 1)
         parts = -(-PARTS * shuffled // len(changed))
         found = work.write(KEPT, transforms.checked(transforms.variants(rows, members)))
+        if least_in(work.run.directory / KEPT, "word") == transforms.NOBODY:
+            work.run.drop(KEPT)
+            return None
         held = work.write(HELD, transforms.held(found, parts), DAY_NAME)
         work.write(HISTORY_DIR, transforms.history(found, held), "channel", DAY_NAME)
         work.write(HOLDERS, transforms.holders(held, members), DAY_NAME)
         false = work.write(QUARANTINE, transforms.quarantine(found, members), DAY_NAME)
         work.run.drop(KEPT)
+        if self._days(HELD, QUARANTINE) - self._days(PRESENT):
+            return None
         return counted(changed, held, false, work.run.directory / QUARANTINE)
 
     def _carry(self, name: str) -> None:
@@ -160,9 +207,9 @@ class Consolidation:
         with sink(where / "part-0.parquet") as file:
             pq.write_table(empty, file)
 
-    def _figure(self, spans: list[Span], members: "DataFrame") -> None:
+    def _figure(self, spans: Sequence[Span], members: "DataFrame") -> None:
         run, kept = self.work.run, self.plan.unchanged
-        days = {day for _, day in days_in(run.directory / PRESENT)}
+        days = self._days(PRESENT)
         figures = figures_of(spans)
         run.figures |= {
             **{name: figures.pop(name) for name in ("rows", "entries", "holders")},

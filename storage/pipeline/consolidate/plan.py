@@ -1,7 +1,7 @@
 """Plan of a consolidation, made without Spark: which days are taken over, which are made anew."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ class Plan:
     unchanged: Sequence[Span] = ()
     before: Path | None = None
     """Directory of the run that these are taken over from."""
+    ends: Sequence[FileEnd] = field(default=(), compare=False, repr=False)
+    """Those of all files of the histories."""
 
     @classmethod
     def of(
@@ -37,7 +39,7 @@ class Plan:
             PipelineError: nothing is of what the options name, or the results cannot be read.
         """
         selection = Selection.of(options, inputs.notes)
-        plan = cls(selection, selection.spans(ends, inputs))
+        plan = cls(selection, selection.spans(ends, inputs), ends=ends)
         published = None if options.get("full") else results.published(CONSOLIDATE)
         if published is None:
             return plan
@@ -54,6 +56,12 @@ class Plan:
     def size(self) -> int:
         """Bytes of the files that are read."""
         return sum(span.size for span in self.changed)
+
+    @property
+    def read(self) -> list[FileEnd]:
+        """The ends of the files that are read."""
+        files = {path for span in self.changed for path in span.files}
+        return [end for end in self.ends if end.path in files]
 
     @property
     def in_full(self) -> "Plan":

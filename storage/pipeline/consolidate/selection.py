@@ -5,7 +5,7 @@ Files that have nothing of it are not opened; of the others, rows are looked at 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.archive.tables import Note
-from storage.pipeline.consolidate.spans import EPOCH, TIME, Span, spans_of
+from storage.pipeline.consolidate.spans import EPOCH, TIME, Span, name_of, spans_of
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.file_ends import FileEnd
 from storage.pipeline.inputs.inputs import Inputs
@@ -61,8 +61,8 @@ class Selection:
     def words(self) -> dict[str, Any]:
         """The same as figures of the job, by option; empty where nothing is left out."""
         told = {
-            "since": None if self.since is None else _date(self.since),
-            "before": None if self.before is None else _date(self.before),
+            "since": None if self.since is None else name_of(self.since),
+            "before": None if self.before is None else name_of(self.before),
             "channels": list(self.channels),
             "nodes": list(self.nodes),
         }
@@ -121,10 +121,6 @@ def _owner(path: Path, owners: Mapping[Path, str]) -> str:
 
 def _day(when: datetime | None) -> int | None:
     return None if when is None else (when.date() - EPOCH).days
-
-
-def _date(day: int) -> str:
-    return (EPOCH + timedelta(days=day)).isoformat()
 
 
 def _meant(asked: str, known: Mapping[str, str], what: str) -> str:

@@ -132,3 +132,8 @@ def write_spans(run: Path, spans: Sequence[Span]) -> None:
 def number_of(day: str) -> int:
     """Return the number of a day that is written as YYYY-MM-DD."""
     return (date.fromisoformat(day) - EPOCH) // timedelta(days=1)
+
+
+def name_of(number: int) -> str:
+    """Return the day of a number, written as YYYY-MM-DD."""
+    return (EPOCH + timedelta(days=number)).isoformat()

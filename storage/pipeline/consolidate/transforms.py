@@ -5,6 +5,8 @@ where all their bytes are equal; one bit for each node remembers whose they were
 there is one row an entry: it is hashed, checked, sorted and moved once, not 64 times.
 """
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
@@ -12,7 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812  # as all of its documentat
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 from storage.archive.tables import HISTORY
+from storage.pipeline.consolidate.spans import name_of
 from storage.pipeline.consolidate.verify import CHOSEN, COLUMNS, REASON, verified
+from storage.pipeline.inputs.file_ends import FileEnd
 from sync.machine import DAY
 
 if TYPE_CHECKING:
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 
 WORD: Final = 64
 """Members that a long has bits for."""
+
+NOBODY: Final = -1
+"""Word of rows whose node is no member: their file says that it has rows of others alone."""
 
 DAY_NAME: Final = "day"
 """Column, and part of the path, of each table that is kept by days."""
@@ -61,6 +68,31 @@ def present(rows: "DataFrame") -> "DataFrame":
     return found.select("channel", "node", _as_text(F.col("number")).alias(DAY_NAME))
 
 
+def present_by(ends: Iterable[FileEnd]) -> tuple[set[tuple[str, str, str]], list[Path]]:
+    """Return who has rows of which channel and day, by what files say of themselves.
+
+    Nearly all files are of one node, one channel and one day; to read their rows would tell no
+    more.
+
+    Returns:
+        channels, nodes and days, as of `present`; the files that do not say it
+    """
+    found, others = set[tuple[str, str, str]](), list[Path]()
+    for end in ends:
+        if not end.rows:
+            continue
+        try:
+            said = [end.ends("channel"), end.ends("node"), end.days("created_ns")]
+        except UnicodeDecodeError:
+            said = [None]
+        if any(one is None or one.least != one.most for one in said):
+            others.append(end.path)
+        else:
+            channel, node, day = (one.least for one in said if one is not None)
+            found.add((channel, node, name_of(day)))
+    return found, others
+
+
 def members_of(there: "DataFrame", before: "DataFrame | None" = None) -> "DataFrame":
     """Number the nodes of each channel; those that had a number keep it.
 
@@ -100,12 +132,14 @@ def variants(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         members: as of `members_of`
 
     Returns:
-        `COLUMNS`, word int, held long, delivered long: a bit for each member of that word
+        `COLUMNS`, word int (`NOBODY`: of nodes that are no member), held long, delivered long: a
+        bit for each member of that word
     """
     mine = F.expr("shiftleft(1L, bit)")
     nothing = F.lit(0).cast("long")
     return (
-        rows.join(members, ["channel", "node"])
+        rows.join(members, ["channel", "node"], "left")
+        .fillna({"word": NOBODY, "bit": 0})
         .groupBy(*COLUMNS, "word")
         .agg(
             F.bit_or(mine).alias("held"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery.rare_events import numbered
+from storage.pipeline.inputs.conditions import looked_at
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def noted(log: "DataFrame", members: "DataFrame") -> "DataFrame":
         message_id binary, member int, kind byte (its place in `FACT_KINDS`), ts_ns long
     """
     kinds = [kind.value for kind in FACT_KINDS]
-    chosen = log.where("ts_ns >= 0 and message_id is not null").where(F.col("kind").isin(kinds))
+    timed = (F.col("ts_ns") >= 0) & F.col("message_id").isNotNull()
+    chosen = log.where(looked_at(timed & F.col("kind").isin(kinds)))
     code: Column | None = None
     for number, kind in enumerate(kinds):
         is_it, there = F.col("kind") == kind, F.lit(number).cast("byte")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery import traffic
+from storage.pipeline.inputs.conditions import looked_at
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def rare(log: "DataFrame") -> "DataFrame":
     size = F.when(sent | _is(LogKind.SESSION_ROUND), F.col("bytes").cast("long"))
     has = F.when(_one_of(HELD_KINDS), F.col("lamport"))
     return (
-        log.where("ts_ns >= 0")
+        log.where(looked_at(F.col("ts_ns") >= 0))
         .groupBy(
             "channel",
             "node",
@@ -178,8 +179,14 @@ def numbered(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     Returns:
         the columns of `rows` without channel and node; member int
     """
-    numbers = members.select("channel", "node", "member")
-    return rows.join(numbers, ["channel", "node"]).drop("channel", "node")
+    name = F.xxhash64("channel", "node").alias("name")
+    numbers = members.select(name, F.struct("channel", "node").alias("named"), "member")
+    # a number is looked up several times as fast as two texts; these are only compared then, in
+    # words that Spark does not take for a second pair of columns to look up by
+    same = [F.col(f"named.{one}") == F.col(one) for one in ("node", "channel")]
+    named = rows.withColumn("name", name).join(numbers, "name")
+    found = named.where(F.coalesce(same[0] & same[1], F.expr("false")))
+    return found.drop("name", "named", "channel", "node")
 
 
 def _is(kind: LogKind) -> "Column":

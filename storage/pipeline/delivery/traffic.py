@@ -6,6 +6,8 @@ no route and no link, and says nothing of them.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -123,12 +125,35 @@ def repairers(rows: "DataFrame") -> "DataFrame":
     )
 
 
-def slowest_links(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
+def reached(facts: "DataFrame", steps: Sequence[float]) -> "DataFrame":
+    """Return how slow each link is: of some times, rising, how many its `SLOW` share reaches.
+
+    Args:
+        facts: the columns of `storage.pipeline.delivery.facts.facts`
+        steps: times in microseconds
+
+    Returns:
+        author int, member int, step int: 0 if it reaches none
+    """
+    rank = F.ceil(F.count("*") * SLOW)
+    sooner = [F.count(F.when(_took() < step, F.lit(1))) for step in steps]
+    step = [F.when(count < rank, F.lit(1)).otherwise(0) for count in sooner]
+    return (
+        facts.where("sent_ns is not null and delivered_ns is not null and member != author")
+        .groupBy("author", "member")
+        .agg(reduce(add, step, F.lit(0)).cast("int").alias("step"))
+    )
+
+
+def slowest_links(
+    facts: "DataFrame", members: "DataFrame", among: "DataFrame | None" = None
+) -> "DataFrame":
     """Return how long messages took from each author to each node.
 
     Args:
         facts: the columns of `storage.pipeline.delivery.facts.facts`
         members: member int, channel string, node string
+        among: author int, member int: links that the slowest ones are among; None: any
 
     Returns:
         author string, node string, channel string, deliveries long, p50_us long, p95_us long,
@@ -136,6 +161,8 @@ def slowest_links(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     """
     nodes = members.select("member", "channel", "node")
     authors = members.select(F.col("member").alias("author"), F.col("node").alias("sender"))
+    if among is not None:
+        facts = facts.join(among.select("author", "member"), ["author", "member"])
     return (
         _timed(facts, "author", "member")
         .join(nodes, "member")
@@ -171,15 +198,26 @@ ACCURACY: Final = 1_000
 """Of a percentile of one link: to a thousandth of its rank."""
 
 
+SLOW: Final = 0.95
+"""Share of a link's messages that took no longer than what links are sorted by."""
+
+STEP_PERCENTS: Final = (75.0, 90.0, 95.0, 97.0, 98.0, 99.0, 99.5)
+"""Of all latencies: times by which slow links are told from others, before they are sorted."""
+
+
+def _took() -> "Column":
+    return in_us(F.col("delivered_ns") - F.col("sent_ns"))
+
+
 def _timed(facts: "DataFrame", *by: str) -> "DataFrame":
-    took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
+    took = _took()
     return (
         facts.where("sent_ns is not null and member != author")
         .groupBy(*by)
         .agg(
             F.count("delivered_ns").alias("deliveries"),
             F.percentile_approx(took, 0.5, ACCURACY).alias("p50_us"),
-            F.percentile_approx(took, 0.95, ACCURACY).alias("p95_us"),
+            F.percentile_approx(took, SLOW, ACCURACY).alias("p95_us"),
             F.max(took).alias("most_us"),
             F.count("missing_ns").alias("missing"),
         )

@@ -66,6 +66,17 @@ def rows_in(table: Path) -> int:
     return sum(pq.read_metadata(source(file)).num_rows for file in files_of(table))
 
 
+def least_in(table: Path, column: str) -> int | None:
+    """Return the least value of a column of numbers, by the files' footers; None without rows."""
+    least: list[int] = []
+    for file in files_of(table):
+        metadata = pq.read_metadata(source(file))
+        at = metadata.schema.to_arrow_schema().get_field_index(column)
+        groups = range(metadata.num_row_groups)
+        least += [int(metadata.row_group(group).column(at).statistics.min) for group in groups]
+    return min(least, default=None)
+
+
 def total_of(prints: Path) -> int:
     """Return how many messages a level of fingerprints counts."""
     return sum(

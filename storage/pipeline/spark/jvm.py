@@ -45,7 +45,7 @@ def spark_context(
             yield context
         return
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    ours = plain and is_local(settings["spark.master"]) and not launcher.is_set_up()
+    ours = is_ours(settings, plain=plain)
     gateway: Any = None
     # stopped by the person or an error, it has nothing to write that would be of use
     end_within_s = END_WITHIN_S if recorded is None else 0.0
@@ -66,6 +66,11 @@ def spark_context(
             end_within_s = class_archive.RECORDED_WITHIN_S
     finally:
         _forget(gateway, end_within_s)
+
+
+def is_ours(settings: Mapping[str, str], *, plain: bool) -> bool:
+    """Return whether Java is started by ourselves: on this computer, and nobody set Spark up."""
+    return plain and is_local(settings["spark.master"]) and not launcher.is_set_up()
 
 
 def _launched(conf: SparkConf, noise: IO[bytes]) -> Any:  # noqa: ANN401  # py4j tells no types

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyspark
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from storage.pipeline.results.publishing import LOG
@@ -23,7 +24,7 @@ from storage.pipeline.spark.cluster import (
 )
 from storage.pipeline.spark.failures import said_plainly
 from storage.pipeline.spark.java import check_java
-from storage.pipeline.spark.jvm import spark_context
+from storage.pipeline.spark.jvm import is_ours, spark_context
 from storage.pipeline.spark.logs import log_option, logged
 from storage.pipeline.spark.options import check_image
 from storage.pipeline.spark.shipping import check_executors, packed
@@ -82,6 +83,15 @@ PARTITIONS_MAX: Final = 2000
 """Each costs files and a task."""
 
 
+HADOOPS: Final = "spark.hadoop."
+"""Beginning of the names of settings that are Hadoop's."""
+
+BUFFER: Final = "io.file.buffer.size"
+"""Spark's own: 64 kB."""
+
+LATE_DEFAULTS: Final = "org.apache.hadoop.mapred.JobConf"
+"""The class that brings more defaults once it is loaded, and has all of them read again."""
+
 STARTING: Final = {
     # else a Python is started to look for it
     "SPARK_HOME": str(Path(pyspark.__file__).parent),
@@ -122,10 +132,12 @@ def session(
     input_bytes: int = 0,
     *,
     beside: bool = False,
+    here: bool = False,
 ) -> Iterator[SparkSession]:
     """Start Spark, and stop it; what it keeps for itself lies in `scratch`, what it says in `log`.
 
-    Errors of Spark meanwhile become a sentence too. `beside` says that jobs run side by side.
+    Errors of Spark meanwhile become a sentence too. `beside` says that jobs run side by side,
+    `here` that all they read and write lies on this computer.
 
     Raises:
         PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.
@@ -133,6 +145,7 @@ def session(
     noise = log or scratch / LOG
     submitted = is_submitted()
     settings = _settings(cluster, scratch, input_bytes)
+    forgets = here and not submitted and is_ours(settings, plain=not cluster.settings)
     if not submitted:
         check_java()
         if not is_local(cluster.master):
@@ -155,11 +168,29 @@ def session(
     ):
         spark = SparkSession(context)
         divide(spark, cluster, input_bytes, beside=beside)
+        if forgets:
+            forget_defaults(context, settings)
         if not is_local(str(context.master)):
             if submitted and not came_in_a_zip():
                 context.addPyFile(str(packed(scratch / ZIP)))
             check_executors(spark)
         yield spark
+
+
+def forget_defaults(context: SparkContext, settings: Mapping[str, str]) -> None:
+    """Make Hadoop forget a thousand settings for stores and clusters; files here need none.
+
+    Spark copies all of them, twice, for each file that it opens.
+    """
+    java: Any = context._jvm  # noqa: SLF001  # there is no other way
+    java.java.lang.Class.forName(LATE_DEFAULTS)
+    hadoop: Any = context._jsc.hadoopConfiguration()  # noqa: SLF001
+    buffer = hadoop.get(BUFFER)
+    hadoop.clear()
+    hadoop.set(BUFFER, buffer)
+    for name, value in settings.items():
+        if name.startswith(HADOOPS):
+            hadoop.set(name.removeprefix(HADOOPS), value)
 
 
 def divide(

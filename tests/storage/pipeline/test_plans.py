@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from storage.archive.layout import Layout
 from storage.archive.tables import HISTORY_DIR, LOG_DIR
 from storage.pipeline import handed
 from storage.pipeline.results.publishing import Results
@@ -29,8 +30,8 @@ READINGS = {
     "audit": {HISTORY_DIR: 0, LOG_DIR: 2},
     "delivery": {HISTORY_DIR: 0, LOG_DIR: 2},
 }
-"""Readings of the exports' tables: consolidate asks first who is there; the last one of audit is of
-the logs of the few who are suspected."""
+"""Readings of the exports' tables: consolidate asks first who is there, where files have rows of
+several; the last one of audit is of the logs of the few who are suspected."""
 
 PYTHON = ("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "FlatMapGroupsIn")
 """Steps that hand rows to Python."""
@@ -137,6 +138,27 @@ def test_exports_are_read_so_often(plans: dict[str, Plans], job: str) -> None:
     assert found == READINGS[job]
 
 
+def test_exports_of_single_nodes_are_consolidated_in_one_reading(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    """Whose rows a file has is read off its end."""
+    made(tmp_path / "in", plan(1, Faults(late_joiners=2), messages=120), Layout.NODES)
+    made(tmp_path / "one", plan(1, Faults(late_joiners=2), messages=120))
+    first = min(path for path in (tmp_path / "in").iterdir() if path.is_dir())
+
+    with recorded(spark, first) as plans:
+        ran(spark, tmp_path, "consolidate", tmp_path / "in")
+
+    assert plans.scans(HISTORY_DIR) == 1
+    ran(spark, tmp_path, "consolidate", tmp_path / "one", out="of one")
+    of_nodes, of_one = (
+        Results(tmp_path / out).published("consolidate") for out in ("out", "of one")
+    )
+    assert of_nodes is not None
+    assert of_one is not None
+    assert dict(of_nodes.figures) == dict(of_one.figures)
+
+
 @pytest.mark.parametrize("job", READINGS)
 def test_python_sees_rows_for_their_signatures_alone(plans: dict[str, Plans], job: str) -> None:
     steps = plans[job].steps(*PYTHON)
@@ -152,6 +174,18 @@ def test_logs_are_grouped_by_hash_and_not_sorted_first(plans: dict[str, Plans], 
 
     assert len(reading) >= 2
     assert [text for text in reading if "SortAggregate" in text] == []
+
+
+def test_files_are_not_asked_for_what_nearly_every_row_is(plans: dict[str, Plans]) -> None:
+    """To write the question down for each of thousands of small files took longer than it saved."""
+    plan = plans["delivery"]
+    reading = [text for text in plan.texts if plan.reads(text, LOG_DIR)]
+
+    asked = [line for text in reading for line in text.splitlines() if "PushedFilters" in line]
+    assert asked
+    assert [
+        line for line in asked if "kind" in line or "ts_ns" in line.partition("Pushed")[2]
+    ] == []
 
 
 @pytest.mark.parametrize("job", READINGS)

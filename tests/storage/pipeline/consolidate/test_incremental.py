@@ -216,6 +216,29 @@ def test_rows_without_a_time_may_be_of_any_day(
     assert sorted(row["node"] for row in false) == ["c", "e"]
 
 
+def test_rows_that_their_file_does_not_tell_of_are_not_lost(
+    tmp_path: Path, spark: "SparkSession", before: Before
+) -> None:
+    """Whose rows a file has is read off its end, and that may be wrong."""
+    of_two = [row_of(HELD[0], "node-e"), row_of(HELD[0], "node-f")]
+    with more(before.exports, "e", of_two):
+        true = ran(spark, tmp_path, "consolidate", before.exports, out="true")
+        [file] = (before.exports / "e").rglob("*.parquet")
+        file.write_bytes(with_another_end(file.read_bytes(), b"node-f", b"node-e"))
+        found = ran(spark, tmp_path, "consolidate", before.exports, out="found")
+
+    assert {row["node"] for row in table_rows(found, "members")} >= {"node-e", "node-f"}
+    assert_same(found, true)
+
+
+def with_another_end(file: bytes, word: bytes, instead: bytes) -> bytes:
+    """Return a Parquet file whose end, not its rows, says another word."""
+    length = int.from_bytes(file[-8:-4], "little") + 8
+    rows, end = file[:-length], file[-length:]
+    assert word in end
+    return rows + end.replace(word, instead)
+
+
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [

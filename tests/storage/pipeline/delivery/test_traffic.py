@@ -4,17 +4,21 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
+from storage.pipeline.delivery import traffic
 from storage.pipeline.delivery.traffic import Partition, partitions_of
 from storage.pipeline.delivery.traffic_tables import SHOWN
 from storage.pipeline.report.traffic_section import brought_by_sessions, traffic_rows
 from sync.machine import MILLISECOND, SECOND
 from sync.runner.log_rows import Route
 from tests.support.storage.deliveries import ANN, BOB, CAT, around, named, rows_of, run_job
+from tests.support.storage.diffs import ran
+from tests.support.storage.synthetic import NO_FAULTS, made, plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PLACE = "00aa"
 
@@ -90,6 +94,42 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
     assert said["sessions by protocol"] == "logheight 400 bytes, waku 400 bytes"
     assert "3.6 kB of messages that sessions brought" in said["bytes by purpose"]
     assert "800 bytes of messages, as sent" in said["bytes by purpose"]
+
+
+@pytest.mark.spark
+def test_the_slowest_links_are_the_same_whether_all_or_a_few_are_sorted(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "in", plan(1, NO_FAULTS, messages=400))
+
+    def told(out: str) -> list[str]:
+        published = ran(spark, tmp_path, "delivery", tmp_path / "in", out=out)
+        table = pq.read_table(published.directory / "slowest_links")
+        return sorted(map(repr, table.to_pylist()))
+
+    def slow(facts: "DataFrame", members: "DataFrame", among: "DataFrame | None") -> "DataFrame":
+        counts.append(None if among is None else among.count())
+        return slowest_links(facts, members, among)
+
+    counts: list[int | None] = []
+    slowest_links = traffic.slowest_links
+    monkeypatch.setattr(traffic, "slowest_links", slow)
+    everything = told("all")
+    monkeypatch.setattr(traffic, "KEPT_ROWS", 12)
+    few = told("few")
+
+    assert counts[0] is None, "there are not as many as are kept"
+    assert counts[1] is not None
+    assert 12 <= counts[1] < len(everything) / 2
+    assert len(few) == 12
+    by_slowness = sorted(map(p95_of, everything), reverse=True)
+    assert sorted(map(p95_of, few), reverse=True) == by_slowness[:12]
+    assert set(few) <= set(everything)
+
+
+def p95_of(row: str) -> int:
+    """Return the 95th percentile in a row that was told as text."""
+    return int(row.partition("'p95_us': ")[2].partition(",")[0])
 
 
 def test_logs_without_links_are_told_so() -> None:

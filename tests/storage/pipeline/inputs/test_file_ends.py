@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from storage.pipeline.consolidate.transforms import present_by
 from storage.pipeline.inputs.file_ends import AT_ONCE, TAIL, read_end, together
 from sync.machine import DAY
 
@@ -58,3 +59,28 @@ def test_many_files_are_read_in_order() -> None:
     numbers = list(range(3 * AT_ONCE + 1))
 
     assert together(lambda number: -number, numbers) == [-number for number in numbers]
+
+
+@pytest.mark.parametrize("nodes", [["a", "b"], ["a", None], [], [b"\xff"]])
+def test_whose_rows_a_file_has_is_read_where_its_end_does_not_say_it(
+    nodes: list[str | bytes | None], tmp_path: Path
+) -> None:
+    """Of a file without rows there is nothing to read."""
+    told = of_nodes(tmp_path / "a.parquet", ["c"])
+    silent = of_nodes(tmp_path / "b.parquet", nodes)
+
+    found, others = present_by([read_end(told), read_end(silent)])
+
+    assert found == {("general", "c", "1970-01-03")}
+    assert others == ([silent] if nodes else [])
+
+
+def of_nodes(path: Path, nodes: Sequence[str | bytes | None]) -> Path:
+    words = [one.encode() if isinstance(one, str) else one for one in nodes]
+    table = {
+        "channel": pa.array(["general"] * len(nodes), pa.string()),
+        "node": pa.array(words, pa.binary()).view(pa.string()),
+        "created_ns": pa.array([2 * DAY] * len(nodes), pa.int64()),
+    }
+    pq.write_table(pa.table(table), path)
+    return path

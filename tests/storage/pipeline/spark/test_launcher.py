@@ -101,6 +101,39 @@ def test_the_java_of_this_computer_is_started_without_a_launcher(spark: "SparkSe
     assert java.getProperty("java.class.path") == launcher.class_path()
 
 
+HERE = """
+import sys
+from pathlib import Path
+from storage.pipeline.spark.session import Cluster, session
+
+scratch = Path(sys.argv[1])
+with session(Cluster("local[1]", "512m"), scratch, here=sys.argv[2] == "here") as spark:
+    spark.range(9).write.parquet(str(scratch / "rows"))
+    assert spark.read.parquet(str(scratch / "rows")).count() == 9
+    hadoop = spark._jsparkSession.sessionState().newHadoopConf()
+    print(hadoop.size(), hadoop.get("fs.file.impl"), *scratch.glob("rows/.*.crc"))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("nobody_set_spark_up")
+def test_settings_for_stores_are_forgotten_where_all_lies_here(tmp_path: Path) -> None:
+    need_java()
+
+    def told(where: str) -> list[str]:
+        scratch = tmp_path / where
+        scratch.mkdir()
+        command = [sys.executable, "-c", HERE, str(scratch), where]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    size, *same = told("here")
+    there, *as_before = told("there")
+
+    assert int(size) < 100 < int(there)
+    assert same == as_before == ["org.apache.hadoop.fs.RawLocalFileSystem"]
+
+
 LOSING_JAVA = """
 import sys
 from pathlib import Path
