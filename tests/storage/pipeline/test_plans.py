@@ -141,7 +141,7 @@ def test_exports_are_read_so_often(plans: dict[str, Plans], job: str) -> None:
 def test_exports_of_single_nodes_are_consolidated_in_one_reading(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """Whose rows a file has is read off its end."""
+    """The end of a file says whose rows it has."""
     made(tmp_path / "in", plan(1, Faults(late_joiners=2), messages=120), Layout.NODES)
     made(tmp_path / "one", plan(1, Faults(late_joiners=2), messages=120))
     first = min(path for path in (tmp_path / "in").iterdir() if path.is_dir())

@@ -219,7 +219,7 @@ def test_rows_without_a_time_may_be_of_any_day(
 def test_rows_that_their_file_does_not_tell_of_are_not_lost(
     tmp_path: Path, spark: "SparkSession", before: Before
 ) -> None:
-    """Whose rows a file has is read off its end, and that may be wrong."""
+    """The end of a file says whose rows it has, and may be wrong."""
     of_two = [row_of(HELD[0], "node-e"), row_of(HELD[0], "node-f")]
     with more(before.exports, "e", of_two):
         true = ran(spark, tmp_path, "consolidate", before.exports, out="true")
