@@ -123,6 +123,10 @@ class Membership:
         """Return whether the peer has proved this secret, even of a channel we are not in."""
         return self._was_heard(self._theirs(secret))
 
+    def is_proof(self, mac: bytes, secret: bytes) -> bool:
+        """Return whether a proof of the peer is one of this secret."""
+        return hmac.compare_digest(self._theirs(secret), mac)
+
     def join(self, channel: ChannelId, epochs: Sequence[EpochSecret]) -> Joined:
         """Take up the secrets of `channel`: we joined it while the link was open, or learnt one."""
         self._expect(channel, epochs)

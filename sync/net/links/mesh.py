@@ -366,7 +366,8 @@ class Mesh:
         before = link.levels.get(shared.channel)
         self._weigh(link, shared.channel)
         out = before is Level.STUB and link.levels[shared.channel] is before
-        if out and self._levels.has_newest(link.membership, shared.channel):
+        newest = self.secrets.newest(shared.channel)
+        if out and newest is not None and link.membership.is_proof(mac, newest.secret):
             # It has a new code, and may ask to be let in again: it has ops to ask for, once more.
             link.send(NoticeFrame(shared.channel, NOTICES[Level.STUB]))
 
