@@ -1,0 +1,112 @@
+"""Live costs of governance between nodes: `python -m tests.bench.bench_governed_links --json`.
+
+Whole nodes over loopback with their disks, all in this process, each linked with all others.
+
+`governance_idle` is the processor time that a node takes in a governed channel of 21 while nobody
+says anything, heartbeats and checks included, beside the same in a channel that nobody governs
+(`peer`); the goal is about the difference. `governance_removal_links` is the time from the act that
+removes somebody of nine until no link of the other eight carries the channel to them.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sync.net.links.levels import Level
+from tests.bench.report import Params, Result, at_most, progress, quantile
+from tests.support.sync.governed_nodes import Club, found, level, remove, together
+from tests.support.sync.nodes import Host, host, meet, until
+
+PEOPLE: Final = 21
+IDLE_S: Final = 120
+"""Four heartbeats."""
+
+SETTLING_S: Final = 15
+MORE_MAX: Final = 0.1
+"""Percent of a core, that an idle node may take more."""
+
+NINE: Final = 9
+REMOVALS: Final = 7
+CLOSED_MAX_S: Final = 1.0
+
+
+def governed_links(place: Path) -> Iterator[Result]:
+    """Yield the idle cost, and the time in which links of somebody removed close."""
+    progress("governance: idle nodes ...")
+    ungoverned = asyncio.run(_idle(_folder(place, "plain"), governed=False))
+    governed = asyncio.run(_idle(_folder(place, "governed"), governed=True))
+    params: Params = {"peers": PEOPLE - 1, "seconds": IDLE_S}
+    result = at_most("governance_idle", governed, "% of a core", ungoverned + MORE_MAX, params)
+    yield replace(result, peer=ungoverned, ratio=governed / ungoverned)
+    progress("governance: removals of one of nine ...")
+    times = [asyncio.run(_removal(_folder(place, f"{one}"))) for one in range(REMOVALS)]
+    params = {"nodes": NINE, "removals": REMOVALS}
+    yield Result("governance_removal_median", quantile(times, 0.5), "s", params=params)
+    yield at_most("governance_removal_links", max(times), "s", CLOSED_MAX_S, params)
+
+
+def _folder(place: Path, name: str) -> Path:
+    (place / name).mkdir()
+    return place / name
+
+
+async def _idle(place: Path, *, governed: bool) -> float:
+    """Return the percent of a core that one of the nodes takes."""
+    async with AsyncExitStack() as stack:
+        channels = () if governed else ("tea",)
+        hosts = [
+            await stack.enter_async_context(host(place, f"node {number}", *channels))
+            for number in range(PEOPLE)
+        ]
+        if governed:
+            await together(await found(hosts[0]), *hosts)
+        else:
+            for number, one in enumerate(hosts):
+                await meet(one, *hosts[number + 1 :])
+        await asyncio.sleep(SETTLING_S)
+        began = time.process_time()
+        await asyncio.sleep(IDLE_S)
+        return 100 * (time.process_time() - began) / IDLE_S / PEOPLE
+
+
+async def _removal(place: Path) -> float:
+    """Return the seconds from an act until nobody's link carries the channel to who is out."""
+    async with AsyncExitStack() as stack:
+        hosts = [
+            await stack.enter_async_context(host(place, f"node {number}")) for number in range(NINE)
+        ]
+        club = await found(hosts[0])
+        await together(club, *hosts)
+        *staying, removed = hosts
+        began = time.perf_counter()
+        act = asyncio.ensure_future(remove(hosts[0], club, removed))
+        await until(
+            lambda: not any(_carries(one, removed, club) for one in staying), "its links are closed"
+        )
+        took = time.perf_counter() - began
+        await act
+        return took
+
+
+def _carries(one: Host, other: Host, club: Club) -> bool:
+    return level(one, other, club) is Level.FULL
+
+
+def main() -> None:
+    """Run by itself."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, as always")
+    parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        for result in governed_links(Path(place)):
+            print(result.to_json(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
