@@ -258,7 +258,9 @@ async def test_a_member_is_given_all_ops_on_a_stream_that_it_signed(tmp_path: Pa
             assert page.kind is Payload.GROUP_DELTA_RESPONSE
 
 
-@pytest.mark.parametrize("false", ["channel", "sender", "signature", "replayed", "other end"])
+@pytest.mark.parametrize(
+    "false", ["channel", "sender", "another's name", "signature", "replayed", "other end"]
+)
 async def test_an_init_that_does_not_fit_its_stream_opens_nothing(
     tmp_path: Path, false: str
 ) -> None:
@@ -271,6 +273,16 @@ async def test_an_init_that_does_not_fit_its_stream_opens_nothing(
             changed = {
                 "channel": lambda: init(stream, ChannelId("ab" * 16)),
                 "sender": lambda: init(stream, club.channel, party_id=key_of(alice)),
+                "another's name": lambda: init(
+                    stream,
+                    club.channel,
+                    party_id=key_of(alice),
+                    signature=EVE.sign(
+                        signed_by_init(
+                            stream.handshake_hash, good.context_id, key_of(alice), opener=True
+                        )
+                    ),
+                ),
                 "signature": lambda: init(stream, club.channel, signature=bytes(64)),
                 "other end": lambda: init(
                     stream,
@@ -318,6 +330,7 @@ async def test_who_asks_before_it_was_answered_or_answers_unasked_is_cut_off(
     async with host(tmp_path, "alice") as alice:
         club = await found(alice)
         await _let_eve_in(alice, club)
+        refused = 0
         unasked = Message(Payload.GROUP_DELTA_RESPONSE, bytes(5))
         async with linked(alice, club, [club.first]) as link:
             await said(link)
@@ -332,6 +345,9 @@ async def test_who_asks_before_it_was_answered_or_answers_unasked_is_cut_off(
                     while await answer(stream) is not None:
                         got += 1
                     assert got <= 2
+                    refused += 1
+                    counted = alice.node.snapshot().refused
+                    assert counted.get(EVE.peer_id, 0) == refused, "it is a fault of hers"
 
 
 async def test_one_peer_has_few_streams_at_once(tmp_path: Path) -> None:
@@ -372,7 +388,17 @@ async def test_a_removal_ends_open_sessions_at_once_and_no_new_one_begins(tmp_pa
                 proof = decode_frame(await stream.receive() or b"")
             assert isinstance(proof, Proof)
 
+            [open_now] = alice.node.streams._open[club.channel, mallory.me]
+            ended_at_once: list[bool] = []
+            governed = alice.node.governance.on_governed
+
+            def look(channel: ChannelId, ops: tuple[OpId, ...]) -> None:
+                ended_at_once.append(open_now.closed)
+                governed(channel, ops)
+
+            alice.node.governance.on_governed = look
             await remove(alice, club, mallory)
+            assert ended_at_once[0], "before anything else is done"
             assert await ended(stream) is not None
         assert level(alice, mallory, club) is Level.STUB
         assert mallory.me in alice.node.mesh.links
