@@ -39,6 +39,9 @@ OF_LINKS: Final = frozenset(
 )
 """Inputs of a peer that count as what its link brings, those of catch-ups too."""
 
+LISTS: Final = frozenset({values.OpsArrived, values.StateArrived})
+"""Those of these with several contents instead of a payload."""
+
 SIZED: Final = OF_LINKS | {values.Transferred, values.SessionPayload}
 """Inputs that have a payload of a peer's making."""
 
@@ -82,8 +85,9 @@ class Weights:
             sender = TRANSFER + event.peer  # type: ignore[union-attr]
         else:
             sender = event.session  # type: ignore[union-attr]
-        if isinstance(event, values.OpsArrived | values.StateArrived):
-            size = by * (INPUT_BYTES + sum([len(one) for one in event.contents]))
+        if kind in LISTS:
+            contents: tuple[bytes, ...] = event.contents  # type: ignore[union-attr]
+            size = by * (INPUT_BYTES + sum([len(one) for one in contents]))
         else:
             size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
         self.total += size
