@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final, TypeAlias, TypeVar, assert_never
 
 from storage.sqlite import changes
+from storage.sqlite.ancestry import under
 from storage.sqlite.author_logs import logs_of
 from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.contradictions import Tops, found_at_commit
@@ -205,6 +206,12 @@ class SqliteJournal:
         read = partial(page_of, bytes.fromhex(channel), spans, place, limit)
         rows, more = await self._sound(read)
         return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
+    async def under(
+        self, channel: ChannelId, heads: Sequence[MessageId], wanted: Sequence[MessageId]
+    ) -> tuple[MessageId, ...]:
+        """Return those of `wanted` that lie under heads; see `Journal.under`."""
+        return await self._database.read(lambda db: under(db, channel, heads, wanted))
 
     async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:
         """Return the bytes of these ops of governance; see `Journal.load_ops`."""

@@ -97,6 +97,11 @@ class Journal(Protocol):
     async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:
         """Return the bytes of these ops of governance, in order, but those that have rotted."""
 
+    async def under(
+        self, channel: ChannelId, heads: Sequence[MessageId], wanted: Sequence[MessageId]
+    ) -> tuple[MessageId, ...]:
+        """Return those of `wanted` that are among `heads` or their ancestors, as far as known."""
+
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""
 

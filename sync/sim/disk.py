@@ -344,6 +344,20 @@ class Disk:
         found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
         return [self.load(message.entry.message_id) for message in found]
 
+    def under(
+        self, heads: Sequence[MessageId], wanted: Sequence[MessageId]
+    ) -> tuple[MessageId, ...]:
+        """Return those of `wanted` that are among `heads` or their ancestors."""
+        below, stack = set[MessageId](), list(heads)
+        while stack:
+            one = stack.pop()
+            if one not in below:
+                below.add(one)
+                row = self.rows.get(one)
+                if row is not None:
+                    stack += [parent.message_id for parent in row.message.entry.header.parents]
+        return tuple([one for one in wanted if one in below])
+
     def load_ops(self, ops: Sequence[OpId]) -> tuple[bytes, ...]:
         """Return the bytes of these ops of governance, in that order."""
         return tuple([self.ops[one].content for one in ops if one in self.ops])

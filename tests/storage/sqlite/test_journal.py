@@ -469,3 +469,23 @@ async def test_state_comes_back_as_it_stood_and_what_rotted_does_not(tmp_path: P
         db.execute("UPDATE state_entries SET leaf = zeroblob(32) WHERE register = ?", (pin.key,))
     async with opened(path) as store:
         assert (await store.journal.restore(CHANNEL)).state == (newer.content,)
+
+
+async def test_messages_under_heads_are_found_through_everything_that_builds_on_them(
+    tmp_path: Path,
+) -> None:
+    ann, bob = Author("ann"), Author("bob")
+    first = ann.write("first")
+    between = [bob.write(f"{number}", after=[first]) for number in range(2)]
+    head = ann.write("head", after=[between[1]])
+    aside = ann.write("aside")
+    names = [one.entry.message_id for one in (first, *between, head, aside)]
+    model = Disk(ann.peer_id, OWN_LOG)
+    kept = [StoreMessage(one, Status.DELIVERED) for one in (first, *between, head, aside)]
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(kept)
+        model.commit(kept)
+
+        found = await store.journal.under(CHANNEL, [names[3]], names)
+
+    assert found == (names[0], names[2], names[3]) == model.under([names[3]], names)
