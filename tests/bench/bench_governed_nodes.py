@@ -1,6 +1,11 @@
-"""Live costs of governance between nodes: `python -m tests.bench.bench_governed_links --json`.
+"""Live costs of governance: `python -m tests.bench.bench_governed_nodes --json`.
 
-Whole nodes over loopback with their disks, all in this process, each linked with all others.
+Whole nodes over loopback with their disks, all in this process.
+
+`governance_join` is the time from entering a code to the first line, the inviter away: alice founds
+a channel and gives out a code, bob is in and has a line of hers, and alice goes. Newcomers, one
+after the other, have a link to bob, enter the code, and wait for that line: bob's ops come, the
+join is signed and taken in, and the history is fetched.
 
 `governance_idle` is the processor time that a node takes in a governed channel of 21 while nobody
 says anything, heartbeats and checks included, beside the same in a channel that nobody governs
@@ -18,10 +23,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from sync.calimero.governance.ops import Role
 from sync.net.links.levels import Level
 from tests.bench.report import Params, Result, at_most, progress, quantile
+from tests.support.sync.coded import enter, founded, in_as
 from tests.support.sync.governed_nodes import Club, found, level, remove, together
-from tests.support.sync.nodes import Host, host, meet, until
+from tests.support.sync.nodes import HOST, Host, host, meet, until
 
 PEOPLE: Final = 21
 IDLE_S: Final = 120
@@ -34,6 +41,40 @@ MORE_MAX: Final = 0.1
 NINE: Final = 9
 REMOVALS: Final = 7
 CLOSED_MAX_S: Final = 1.0
+NEWCOMERS: Final = 20
+FIRST_LINE_MAX_S: Final = 2.0
+LINE: Final = "the first line"
+
+
+def joining(place: Path) -> Iterator[Result]:
+    """Yield the slowest of twenty newcomers."""
+    progress("governance: newcomers by a code ...")
+    times = asyncio.run(_times(place))
+    params: Params = {"newcomers": NEWCOMERS}
+    yield Result("governance_join_median", quantile(times, 0.5), "s", params=params)
+    yield at_most("governance_join", max(times), "s", FIRST_LINE_MAX_S, params)
+
+
+async def _times(place: Path) -> list[float]:
+    async with host(place, "bob") as bob:
+        async with host(place, "alice") as alice:
+            team = await founded(alice)
+            code = await alice.node.governing.invite(team)
+            await enter(bob, code)
+            await meet(bob, alice)
+            await in_as(bob, team, Role.MEMBER, alice)
+            await alice.write(team, LINE)
+            await until(lambda: bob.texts() == [LINE], "bob has the line")
+        return [await _time(place, number, bob.port, code) for number in range(NEWCOMERS)]
+
+
+async def _time(place: Path, number: int, port: int, code: str) -> float:
+    async with host(place, f"newcomer {number}") as newcomer:
+        await newcomer.node.mesh.connect(HOST, port)
+        began = time.perf_counter()
+        await enter(newcomer, code)
+        await until(lambda: LINE in newcomer.texts(), "the newcomer reads the line")
+        return time.perf_counter() - began
 
 
 def governed_links(place: Path) -> Iterator[Result]:
@@ -104,7 +145,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line, as always")
     parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        for result in governed_links(Path(place)):
+        for result in (*joining(Path(place)), *governed_links(Path(place))):
             print(result.to_json(), flush=True)
 
 
