@@ -10,5 +10,7 @@
 - `typing_notices`: who is typing.
 - `sds_mapping`: the effects of SDS, as effects of the group.
 - `history_loading`: history on its way, and what waits for it.
-- `group`: the machine.
+- `machines`: the machines of a channel, held together.
+- `inputs`: how each kind of input is taken in, by subject.
+- `group`: the machine: every input, and what follows from it.
 """

@@ -24,8 +24,8 @@ from sync.entries.entry import encode_content, open_content
 from sync.entries.identity import verify
 from sync.errors import LocalError, StorageError
 from sync.group import writer
-from sync.group.group import RESTORED
 from sync.group.ingest import Gate, message_of
+from sync.group.inputs.admission import RESTORED
 from sync.group.records import Altered
 from sync.group.values import Record, StoredMessage
 from sync.machine import DAY, HOUR, MILLISECOND, ChannelId, MessageId

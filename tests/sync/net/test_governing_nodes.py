@@ -147,7 +147,7 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
         await meet(bob, alice)
         await in_as(bob, team, Role.MEMBER, alice)
         await bob.write(team, "before")
-        log = bob.node.groups[team]._writer.log.number
+        log = bob.node.groups[team].writer.log.number
         await driver.remove(team, [bob.me])
         await in_as(bob, team, Role.NONE, alice)
 
@@ -165,8 +165,8 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
         await bob.write(team, "again")
 
         await until(lambda: alice.texts() == ["before", "again"], "alice reads bob")
-        assert bob.node.groups[team]._writer.log.number != log
-        assert bob.node.groups[team]._writer.log.next_seq == 2
+        assert bob.node.groups[team].writer.log.number != log
+        assert bob.node.groups[team].writer.log.next_seq == 2
 
 
 async def test_two_rotations_at_once_heal_by_a_third(tmp_path: Path) -> None:

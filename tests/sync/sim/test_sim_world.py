@@ -254,7 +254,7 @@ def test_every_frame_is_decoded_once_for_all_who_receive_it() -> None:
     world.run(SECOND // 2)
     [payload] = payloads
     gates = [
-        node.runner.groups[world.channel]._gate for node in world.nodes if node.runner is not None
+        node.runner.groups[world.channel].gate for node in world.nodes if node.runner is not None
     ]
 
     read = [gate.read(payload) for gate in gates]

@@ -1,0 +1,76 @@
+"""Take in what sessions bring, and what their end says of the history that is on its way."""
+
+from sync.entries.entry import Entry
+from sync.errors import RemoteError
+from sync.group import values
+from sync.group.inputs import admission
+from sync.group.inputs.admission import sync_id_of
+from sync.group.machines import Machines
+from sync.sds import events as sds
+from sync.sds.message import Message
+from sync.sessions import values as session_values
+from sync.waku.session import Transferred
+
+
+def on_transferred(group: Machines, accepted: session_values.Accepted) -> list[values.Effect]:
+    """Take in a message that a session brought, and tell the session what became of it."""
+    if accepted.sync_id is not None:
+        group.loading.came(accepted.sync_id.hash, group.now)
+    else:
+        group.loading.brought(group.now)
+    try:
+        message, stored = _read_pushed(group, accepted.item)
+    except RemoteError as error:
+        if accepted.sync_id is None:
+            refused = session_values.EntryRefused(accepted.session, str(error))
+            return group.feed_sessions(refused)
+        return [values.Refused(accepted.peer, str(error))]
+    effects: list[values.Effect] = []
+    if group.holds(message.message_id):
+        group.copy = message
+    else:
+        bulk = not group.sessions.is_live(accepted.session)
+        effects = admission.judge(group, message, stored, via=accepted.peer, bulk=bulk)
+        effects += admission.note_relay(group, stored.entry.header, accepted.peer)
+    if accepted.sync_id is None:
+        aside = message.message_id not in group.sds.log.order
+        brought = session_values.Brought(accepted.session, sync_id_of(stored), aside)
+        effects += group.feed_sessions(brought)
+    return effects
+
+
+def _read_pushed(group: Machines, item: object) -> tuple[Message, values.StoredMessage]:
+    """Check a message that a session brought, in the form of its protocol.
+
+    Raises:
+        RemoteError: see `sync.group.ingest.Gate.read_transfer`.
+    """
+    match item:
+        case Transferred(waku, topic):
+            return group.gate.read_transfer(waku, topic)
+        case Entry():
+            return group.gate.check_opened(item)
+        case _:
+            raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
+
+
+def on_session_over(group: Machines, ended: values.SessionEnded) -> None:
+    """Let in what waits, unless other sessions are to bring what this one did not."""
+    if not group.sessions.busy and (ended.need or ended.converged):
+        group.loading.session_over(group.now, complete=ended.got >= ended.need)
+
+
+def on_proved(group: Machines, proved: session_values.Proved) -> list[values.Effect]:
+    """A peer holds what we held: that acknowledges; what both lack is below our floor."""
+    pending = group.sds.outgoing.pending
+    held = group.writer.held_by(pending, proved.floor, proved.holds)
+    group.forgoes = group.author.retention is not None and proved.whole
+    return [*group.feed_sds(sds.HeldBy(proved.peer, held)), *forgo(group)]
+
+
+def forgo(group: Machines) -> list[values.Effect]:
+    """Count what is missing as met, once all is here that is not too old for us."""
+    if not group.forgoes or group.loading.on_its_way or group.loading.ids:
+        return []
+    group.forgoes = False
+    return group.feed_sds(sds.Forgo())

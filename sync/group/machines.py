@@ -1,0 +1,161 @@
+"""Machines of one channel, held together: what each of its inputs may ask and feed."""
+
+import random
+from abc import ABC, abstractmethod
+
+from sync.calimero.governance.ops import GroupId, Key, OpId
+from sync.entries.entry import Header
+from sync.group import values
+from sync.group.aside import Aside
+from sync.group.author_log import AuthorLog
+from sync.group.governing import Governing
+from sync.group.history_loading import Loading
+from sync.group.logs import ChannelLogs
+from sync.group.relays import Relays
+from sync.group.sds_mapping import mapped
+from sync.group.state_beats import StateBeats
+from sync.group.stating import Stating
+from sync.group.typing_notices import Typists
+from sync.group.writer import Author, Writer
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.manager.registry import PROTOCOLS
+from sync.sds import events as sds
+from sync.sds.channel import Channel
+from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.parameters import Parameters
+from sync.sessions import sessions
+from sync.sessions import values as session_values
+from sync.sessions.claims import Claims
+from sync.sessions.holdings import Holdings
+from sync.sessions.protocol import Protocols
+from sync.sessions.session import Terms
+
+
+class Machines(ABC):
+    """Machines of a channel, and what its inputs have in common; `group.Group` is the whole.
+
+    Whoever handles an input gets it as `group`, and returns effects.
+    """
+
+    def __init__(  # noqa: PLR0913  # all but the first four have defaults
+        self,
+        author: Author,
+        channel: ChannelId,
+        parameters: Parameters,
+        rng: random.Random,
+        claims: Claims | None = None,
+        protocols: Protocols = PROTOCOLS,
+        *,
+        governed: bool = False,
+        anybody: bool = False,
+    ) -> None:
+        """Make the machines of a channel; `anybody`: whoever makes a key can be in it."""
+        self.channel = channel
+        self.author = author
+        self.gate = author.gate(channel, parameters.limits, governed=governed)
+        self.governing: Governing | None = None
+        """Governance of the channel; None where nobody governs."""
+        if self.gate.governed:
+            self.governing = Governing(channel, author.me, author.sign, rng)
+        self.writer = Writer(author.me, channel, self.gate, author.sign)
+        self.sds = Channel(author.me, channel, parameters, self.writer.seal, rng)
+        self.loading = Loading()
+        self.sds.expect(self.loading.on_its_way)
+        self.sds.looks_up = True
+        self.logs = ChannelLogs()
+        self.stating = Stating(
+            GroupId(bytes.fromhex(channel)),
+            Key(bytes.fromhex(author.me)),
+            author.sign,
+            None if self.governing is None else self.governing.verdict,
+            self.logs.has_author if anybody else None,
+            self._governance_heads,
+        )
+        self.holdings = Holdings(self.logs.heights)
+        self.relays = Relays()
+        self.sessions = sessions.Sessions(
+            Terms(author.me, channel, author.draw_salt, author.retention, self.stating),
+            self.holdings,
+            protocols,
+            claims,
+            self.relays.needs,
+        )
+        self.peers: set[PeerId] = set()
+        self.audience = 0
+        """Number of others that a broadcast reaches, as `values.Audience` told."""
+        self.aside = Aside(author.me)
+        self.typists = Typists()
+        self.state_beats = StateBeats(author.me, rng)
+        self.relays_at: Nanos | None = None
+        """When to look whether live sessions that we began are still needed."""
+        self.restored = False
+        """Whether what the disk holds was read."""
+        self.copy: Message | None = None
+        """The message that the last input brought though it is here already."""
+        self.asked: tuple[HistoryEntry, ...] = ()
+        """Requests of the frames that the last input had us send."""
+        self.now: Nanos = 0
+        """Time of the last input."""
+        self._lacked = False
+        self._lacking_at: Nanos = 0
+        """When the manager is told again that we still lack something."""
+        self.forgoes = False
+        """Whether the next moment without history on its way ends the search for what is old."""
+
+    def feed_sds(
+        self,
+        event: sds.Input,
+        fresh: values.StoredMessage | None = None,
+        delivery: Delivery | None = None,
+    ) -> list[values.Effect]:
+        """Feed SDS; `fresh` is the message it decides about, with its `delivery` if it is ours."""
+        results = self.sds.handle(event, self.now)
+        if self.writer.sealed is not None:
+            fresh, delivery = self.writer.sealed, Delivery.UNACKNOWLEDGED
+        effects: list[values.Effect] = []
+        for result in results:
+            effects += mapped(self.channel, result, fresh, delivery)
+            if isinstance(result, sds.Broadcast):
+                self.asked += result.message.repair_request
+            elif isinstance(result, sds.Retrieve):
+                lacked = len(self.sds.incoming.missing)
+                effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
+        return effects
+
+    def holds(self, message_id: MessageId) -> bool:
+        """Return whether an entry is here, whatever became of it."""
+        return (
+            message_id in self.sds.log.order
+            or message_id in self.sds.incoming.waiting
+            or self.is_outside(message_id)
+            or message_id in self.loading.ids
+        )
+
+    def is_outside(self, message_id: MessageId) -> bool:
+        """Return whether an entry is here that counts nowhere: set aside, pending or dropped."""
+        governing = self.governing
+        return message_id in self.aside or (governing is not None and message_id in governing)
+
+    def is_ahead(self, header: Header) -> bool:
+        """Return whether an entry is stamped too far in the future to count now."""
+        return self.aside.is_ahead(header.lamport, header.created_ns, self.now)
+
+    def lack_ops(self, peer: PeerId | None, ops: tuple[OpId, ...]) -> list[values.Effect]:
+        """Ask who named ops that are not here, at once."""
+        governing = self.governing
+        if governing is not None and (peer in self.peers or peer in governing.nearby):
+            assert peer is not None
+            governing.beats.wants(peer, self.now)
+        return [values.LackingOps(peer, ops)]
+
+    def begin_log(self) -> values.SetLog:
+        """Go on in a new log; return the record of it."""
+        self.writer.log = AuthorLog(self.author.draw_log())
+        return values.SetLog(self.channel, self.writer.log.number)
+
+    @abstractmethod
+    def feed_sessions(self, event: session_values.Input) -> list[values.Effect]:
+        """Feed the sessions; what one wants and got takes the way of every other message."""
+
+    def _governance_heads(self) -> tuple[OpId, ...]:
+        return () if self.governing is None else self.governing.governance.heads
