@@ -52,15 +52,16 @@ def relations(history: "DataFrame") -> "DataFrame":
 
     Returns:
         number long: what is delivered, about long, own boolean: both are one message, and then
-        alone binary: its id, null where another parent has the same number
+        alone long: another number of it, null where the first is that of another parent too
     """
-    edges = history.select(
-        F.xxhash64("message_id").alias("number"), F.explode("parents").alias("parent")
-    ).withColumn("about", F.xxhash64("parent"))
-    # not the least and the greatest: to compare texts, Spark would sort the rows
-    named = F.collect_set("parent")
-    own = edges.groupBy("about").agg(F.when(F.size(named) == 1, named[0]).alias("alone"))
-    nothing = F.lit(None).cast("binary").alias("alone")
+    parent = F.explode("parents").alias("parent")
+    edges = history.select(F.xxhash64("message_id").alias("number"), parent).select(
+        "number", F.xxhash64("parent").alias("about"), _other_number("parent").alias("alone")
+    )
+    # the least and the greatest of numbers: of ids, Spark would sort the rows
+    least, most = F.min("alone"), F.max("alone")
+    own = edges.groupBy("about").agg(F.when(least == most, least).alias("alone"))
+    nothing = F.lit(None).cast("long").alias("alone")
     return edges.select("number", "about", F.expr("false as own"), nothing).union(
         own.select(F.col("about").alias("number"), "about", F.expr("true as own"), "alone")
     )
@@ -75,7 +76,7 @@ def known(history: "DataFrame", related: "DataFrame") -> "DataFrame":
 
     Returns:
         number long; signed struct (channel string, message_id binary, lamport long; null: nobody
-        holds it); tells array of structs (about long, own boolean, alone binary; null: nothing).
+        holds it); tells array of structs (about long, own boolean, alone long; null: nothing).
         Where the numbers of two messages coincide, there is a row of each
     """
     signed = history.select(
@@ -182,7 +183,7 @@ def _done() -> "Column":
     came = F.col("kind") == str(LogKind.DELIVERED)
 
     def each(one: "Column") -> "Column":
-        given_up = ~came & (F.col("message_id") == one["alone"])
+        given_up = ~came & (_other_number("message_id") == one["alone"])
         return _said(
             about=one["about"],
             own=F.when(came & one["own"], latest),
@@ -223,3 +224,8 @@ def _said(**columns: "Column") -> "Column":
 def _if(condition: "Column", said: "Column") -> "Column":
     kind = ", ".join(f"{name}: {kind}" for name, kind in SAID.items())
     return F.when(condition, said).otherwise(F.array().cast(f"array<struct<{kind}>>"))
+
+
+def _other_number(message_id: str) -> "Column":
+    """Return a number of an id that begins with another seed: both at once do not coincide."""
+    return F.xxhash64(F.lit(1), message_id)
