@@ -14,6 +14,7 @@ from textual.events import Click
 
 from chat_tui.app.arrivals import Company
 from chat_tui.keys.table import USUAL, Chosen
+from chat_tui.model import channel_marks
 from chat_tui.model.event_feed import Feed
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
@@ -105,6 +106,13 @@ class Surroundings(Vertical):
         hint = self._company.hint(info, keys_named)
         self._transcript.hint = (*sentences.nothing_yet(info), *hint)
         self._header.show(snapshot, info, self._glyphs)
+        held = self._transcript.conversation
+        if info is not None and info.channel == held.channel:
+            changes = held.mark_state(
+                channel_marks.pinned(info), channel_marks.read_by(snapshot, info, held.rows)
+            )
+            if changes:
+                self._transcript.apply(changes)
         alone = self._company.sentence(snapshot, info, keys_named)
         in_sight = self._transcript.says_missing
         happens = sentences.what_else_happens if in_sight else sentences.what_happens

@@ -158,6 +158,24 @@ class Governing(Protocol):
         """
 
 
+class Stating(Protocol):
+    """Things that a channel knows besides its lines: topic and pins."""
+
+    async def set_topic(self, channel: ChannelId, text: str) -> None:
+        """Set the topic of a channel; empty takes it back.
+
+        Raises:
+            LocalError: we may not, it is too long or not of one line, or the disk refused it.
+        """
+
+    async def pin(self, channel: ChannelId, message_id: MessageId, *, on: bool = True) -> None:
+        """Pin a line, or take a pin of anybody off.
+
+        Raises:
+            LocalError: we may not, or the disk refused it.
+        """
+
+
 class People(Protocol):
     """Decisions of the person about others."""
 
@@ -203,6 +221,10 @@ class Chat(Protocol):
     @property
     def governing(self) -> Governing:
         """The acts in governed channels."""
+
+    @property
+    def stating(self) -> Stating:
+        """Topics and pins of channels."""
 
     @property
     def people(self) -> People:

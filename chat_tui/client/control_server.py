@@ -15,11 +15,20 @@ from typing import Final
 
 from chat_tui.client.control_client import REQUEST_MAX
 from chat_tui.client.live import Client
-from chat_tui.wording.json_events import Json, dumps, message, namer, snapshot, to_json
+from chat_tui.wording.json_events import (
+    Json,
+    dumps,
+    message,
+    namer,
+    snapshot,
+    state_events,
+    to_json,
+)
+from chat_tui.wording.sentences import find
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view.view import DeliveryShown, Event, OpShown
+from sync.view.view import DeliveryShown, Event, OpShown, StateShown
 
 WAIT_MAX_S: Final = 86_400.0
 """Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
@@ -144,13 +153,18 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
     events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
 
     def listen(event: Event) -> None:
-        shown = to_json(event, name)
-        if shown is None or shown.get("channel", name(channel)) != name(channel):
-            return
-        try:
-            events.put_nowait(shown)
-        except asyncio.QueueFull:
-            leave()
+        told: list[Json | None] = [to_json(event, name)]
+        if isinstance(event, StateShown):
+            info = find(client.snapshot(), event.channel)
+            told = [] if info is None else [*state_events(event, info.state, name)]
+        for shown in told:
+            if shown is None or shown.get("channel", name(channel)) != name(channel):
+                continue
+            try:
+                events.put_nowait(shown)
+            except asyncio.QueueFull:
+                leave()
+                return
 
     leave = client.subscribe(listen)
     try:

@@ -18,6 +18,7 @@ from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.people import People
 from chat_tui.client.setup import Setup, default_nick
+from chat_tui.client.stating import Stating
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.wording import rights
@@ -32,6 +33,7 @@ from sync.entries.identity import Identity
 from sync.entries.membership import Membership
 from sync.errors import LocalError, StorageError
 from sync.group.clock_policy import Policy
+from sync.group.state_values import Content, StateKind
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net.invite import Invite
@@ -108,6 +110,7 @@ class Client:
             post=self.send_text,
             open_direct=self._open_direct,
         )
+        self.stating = Stating(self._set_state, self.snapshot)
         self.people = People(
             self.identity,
             self._clock,
@@ -408,6 +411,11 @@ class Client:
         hides = self._may(channel, Right.HIDE)
         change = await redaction_of(self.history, channel, message_id, hides_others=hides)
         await self._node.change(channel, change)
+
+    async def _set_state(
+        self, channel: ChannelId, kind: StateKind, content: Content | None, name: bytes
+    ) -> None:
+        await self._node.set_state(channel, kind, content, name)
 
     def _refuse(self, channel: ChannelId, right: Right) -> None:
         """Stop what the person may not do in a governed channel.

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Final, Never
+from typing import Final, Never, TypeVar
 
 from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.stating import Stating
 from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import TYPING_NOTICES
@@ -15,6 +16,7 @@ from chat_tui.wording.sentences import name_of
 from sync.entries.changes import Change
 from sync.errors import LocalError
 from sync.group.ingest import outline_of_entry
+from sync.group.state_values import Content, StateKind, StateSet
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.runner import Release, Runner
@@ -28,6 +30,8 @@ COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
 
 STEP: Final[Nanos] = MILLISECOND
+
+E = TypeVar("E", Written, StateSet)
 
 UNGOVERNED: Final = "nobody governs its only channel"
 
@@ -162,6 +166,7 @@ class SimulatedChat:
         self.people = SimulatedPeople(world.nodes[number].identity.peer_id, self.snapshot)
         self.memberships = SimulatedMemberships()
         self.governing = SimulatedGoverning()
+        self.stating = Stating(self._set_state, self.snapshot)
         self.settings = Preferences()
         """See `chat_tui.client.chat.Chat`; kept in memory alone."""
 
@@ -213,28 +218,47 @@ class SimulatedChat:
             channel, partial(self._world.change, self._number, change, channel)
         )
 
+    async def _set_state(
+        self, channel: ChannelId, kind: StateKind, content: Content | None, name: bytes
+    ) -> None:
+        """Set a register of the participant, and let the world's time pass until it is committed.
+
+        Raises:
+            LocalError: another channel, or the simulated disk refused it.
+        """
+        self._runner(channel)
+        states = partial(
+            self._world.set_state, self._number, content, channel, kind=kind, name=name
+        )
+        await self._committed(states, StateSet)
+
     async def _written(self, channel: ChannelId, write: Callable[[], None]) -> MessageId:
         """Do what writes one entry, and let the world's time pass until it is committed."""
         self._runner(channel)
-        written: list[MessageId] = []
+        written = await self._committed(write, Written)
+        return written.message_id
+
+    async def _committed(self, act: Callable[[], None], effect: type[E]) -> E:
+        """Do something, and let the world's time pass until this effect of it is let out."""
+        done: list[E] = []
 
         def note(number: int, release: Release) -> None:
-            if number == self._number and isinstance(release.effect, Written):
-                written.append(release.effect.message_id)
+            if number == self._number and isinstance(release.effect, effect):
+                done.append(release.effect)
 
         self._world.listeners.append(note)
         try:
-            write()
+            act()
             deadline = self._world.now + COMMITTED_WITHIN
-            while not written and self._world.now < deadline:
+            while not done and self._world.now < deadline:
                 self._world.run(STEP)
         finally:
             self._world.listeners.remove(note)
-        if not written:
+        if not done:
             raise LocalError(
                 "The simulated disk is full: free its space, then write the line again."
             )
-        return written[0]
+        return done[0]
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""

@@ -112,7 +112,7 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
             "14:30, or at least four characters of a message id."
         )
     else:
-        line = await _named(chat, channel, place.casefold())
+        line = await line_named(chat, channel, place.casefold())
         goal = Goal(line.position, line.message_id)
     return Result(text=await _around(chat, channel, goal), found=goal)
 
@@ -188,10 +188,10 @@ async def _meant(chat: Chat, prefix: str, at: At) -> Line:
     channel = channel_info(chat, at.channel).channel
     if not prefix and at.selected is None:
         raise LocalError(with_keys(WHICH, chat.settings.keys()))
-    return await _named(chat, channel, prefix.casefold() or str(at.selected))
+    return await line_named(chat, channel, prefix.casefold() or str(at.selected))
 
 
-async def _named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
+async def line_named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
     """Return the message whose id begins with `prefix`.
 
     Raises:

@@ -11,6 +11,7 @@ from chat_tui.details.facts import Arrival, Known, Way, is_here
 from chat_tui.details.frames import Role
 from chat_tui.details.holders import holders
 from chat_tui.details.parts import Part, Said, listed, single
+from chat_tui.details.state import state_parts
 from chat_tui.details.timeline import lateness, moments, not_kept, stamp
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, day_of, size
@@ -51,6 +52,7 @@ def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
         _kin(known, "Before it", known.disk.parents, "it is the first here", glyphs),
         _kin(known, "After it", known.disk.children, "nothing builds on it yet", glyphs),
         holders(known, glyphs),
+        *state_parts(known),
         *changes(known, glyphs),
         *_contradictions(known),
         _history(known),

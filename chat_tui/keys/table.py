@@ -93,6 +93,7 @@ KEYS: Final = (
     Key(
         "reading_ask", "r", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
     ),
+    Key("reading_pin", "P", "pin", "Message: pin it, or take its pin off", Place.SELECTED),
     Key("reading_hide", "h", "hide", "Message: hide a gap's line", Place.SELECTED),
     Key("reading_next", "n", "hit(1)", "Message: next hit, older", Place.SELECTED),
     Key("reading_previous", "N", "hit(-1)", "Message: hit before, newer", Place.SELECTED),

@@ -15,9 +15,10 @@ from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.wording import sentences
 from chat_tui.wording.acts import sentence
+from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
-from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, to_json
+from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, state_events, to_json
 from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
 from chat_tui.wording.rights import why_not_writing
 from chat_tui.wording.sentences import looks_like
@@ -42,6 +43,8 @@ from sync.view.view import (
     PeerState,
     PendingShown,
     PreviewShown,
+    StateKind,
+    StateShown,
     Trust,
     TrustShown,
 )
@@ -128,6 +131,11 @@ class JsonFace:
 
     def event(self, event: Event) -> None:
         """See `Face`."""
+        if isinstance(event, StateShown):
+            info = sentences.find(self._client.snapshot(), event.channel)
+            for told in () if info is None else state_events(event, info.state, self._name):
+                self._print(told)
+            return
         shown = to_json(event, self._name)
         if shown is not None and isinstance(event, PeerShown):
             shown.update(load_of(self._client.snapshot(), event.peer))
@@ -185,6 +193,8 @@ class TextFace:
             openness = sentences.openness(info)
         self._say(f"You are {self._client.nick} in {name}, {openness}. /help lists commands.")
         self._say(self._client.snapshot().network)
+        if topic := topic_of(info):
+            self._say(f"Topic: {topic}")
         if barred := why_not_writing(self._client.snapshot(), info):
             self._say(barred)
         if alike := looks_like(self._client.snapshot(), info):
@@ -247,6 +257,8 @@ class TextFace:
                 self._say("An earlier message is missing; asking for it.")
             case FoundShown(_, _, True):
                 self._say("An earlier message could not be found; /sync looks for it again.")
+            case StateShown():
+                self._state(event)
             case Notice(text):
                 self._say(text, MARK)
             case _:
@@ -258,6 +270,17 @@ class TextFace:
         where = f" ({name})" if line.channel != self._channel else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         self._say(f"{when}{where} {sentence(line, self._called)}.")
+
+    def _state(self, event: StateShown) -> None:
+        """Say that somebody else has set the topic; pins and marks are looked up by who wants."""
+        snapshot = self._client.snapshot()
+        info = sentences.find(snapshot, event.channel)
+        others = sorted(event.authors - {snapshot.me})
+        if info is None or StateKind.TOPIC not in event.kinds or not others:
+            return
+        topic = info.state.topic
+        if topic is None or topic.by in others:
+            self._say(topic_news(snapshot, info, others[0] if topic is None else topic.by))
 
     def now_in(self, channel: ChannelId) -> None:
         """See `Face`; lines of other channels are said with their names."""

@@ -9,7 +9,7 @@ Rules:
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
@@ -83,6 +83,8 @@ class Conversation:
         self._pending: set[MessageId] = set()
         self._moving = False
         self._hidden: dict[MessageId, None] = {}
+        self._pinned: Set[MessageId] = frozenset()
+        self._read_by: Mapping[MessageId, str] = {}
 
     @property
     def first(self) -> Position | None:
@@ -265,6 +267,15 @@ class Conversation:
         hidden, self._hidden = self._hidden, {}
         indexes = [self.index_of(message_id) for message_id in hidden]
         return self._redecorate([index for index in indexes if index is not None])
+
+    def mark_state(self, pinned: Set[MessageId], read_by: Mapping[MessageId, str]) -> list[Change]:
+        """Show which messages are pinned, and under own ones who has read so far."""
+        if (pinned, read_by) == (self._pinned, self._read_by):
+            return []
+        touched = {*self._pinned, *pinned, *self._read_by, *read_by}
+        self._pinned, self._read_by = pinned, read_by
+        indexes = [self.index_of(message_id) for message_id in touched]
+        return self._redecorate(sorted(index for index in indexes if index is not None))
 
     def gaps(self) -> list[MessageId]:
         """Return the messages in memory that follow a gap, whether that is said or not."""
@@ -490,6 +501,8 @@ class Conversation:
             begins=above is not None and _begins(row.line, above),
             new=self._attention.new_at(row.line.position),
             gap_hidden=row.line.message_id in self._hidden,
+            pinned=row.line.message_id in self._pinned,
+            read_by=self._read_by.get(row.line.message_id, ""),
         )
 
     def _day(self, index: int) -> str:

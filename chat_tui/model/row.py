@@ -30,6 +30,9 @@ class Row:
     """Whether another author wrote the message before this one."""
     gap_hidden: bool = False
     """Whether the reader does not want to be told of the gap any more."""
+    pinned: bool = False
+    read_by: str = ""
+    """The readers of whom this is the newest own message that they have read; safe to show."""
 
     @property
     def dim(self) -> bool:

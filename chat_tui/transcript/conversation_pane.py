@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
-    "write", "command", "ask_again", "hide",
+    "write", "command", "ask_again", "hide", "pin",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
@@ -260,6 +260,15 @@ class Reading(Vertical):
     def action_graph(self) -> None:
         """Show the selected message among those it builds on."""
         self.act_on_selected("graph")
+
+    async def action_pin(self) -> None:
+        """Pin the selected message for everybody, or take its pin off."""
+        row = self.transcript.selected()
+        if row is None:
+            self._say(self._named(NOTHING_SELECTED))
+        else:
+            command = "/unpin" if row.pinned else "/pin"
+            await self.app.run_action(f"submit('{command} {row.line.message_id}')")
 
     def action_hit(self, step: int) -> None:
         """Go to the next hit of the search, an older one; or back, if negative."""

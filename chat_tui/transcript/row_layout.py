@@ -25,6 +25,10 @@ STACKED_BELOW: Final = 64
 """Cells; a narrower conversation has its names on lines of their own, or texts would be ribbons."""
 
 GUTTER_STACKED: Final = 2
+
+PIN_CELLS: Final = 2
+"""Cells before a text in which the sign of a pin stands; that of the cursor has the last one."""
+
 TAIL: Final = len(" ○ ")
 """The column of the marks, at the right edge: its place never depends on the text."""
 
@@ -78,7 +82,7 @@ class Laid:
     text_at: int
     """Number of the lines that are separators."""
     below: int = 0
-    """Number of lines below the text: its reactions."""
+    """Number of lines below the text: its reactions, and who has read it."""
 
     @property
     def text_lines(self) -> int:
@@ -113,6 +117,7 @@ def estimate(row: Row, shape: Shape) -> int:
         + header
         + min(text, LINES_MAX)
         + bool(row.line.reactions)
+        + bool(row.read_by)
     )
 
 
@@ -122,15 +127,18 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     texts = _texts(row, shape, style)
     gutter = Segment(" " * shape.gutter)
     lines = [Strip([gutter, *text]) for text in texts]
+    pin = [Segment(shape.glyphs.pin, style("new")), Segment(" ")] if row.pinned else []
+    if pin:
+        lines[0] = Strip([Segment(" " * (shape.gutter - PIN_CELLS)), *pin, *texts[0]])
     when = Segment(f"{shape.taste.time(row.line.created_ns)} ", style("time"))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
     else:
         nick = clip_cells(row.nick, shape.taste.nick_cells)
         pad = " " * (shape.taste.nick_cells - cell_len(nick))
-        name = Segment(f"{pad}{nick}  ", _name_style(row, style))
-        lines[0] = Strip([when, name, *texts[0]])
-    below = _reactions(row, shape, style)
+        name = Segment(f"{pad}{nick}" if pin else f"{pad}{nick}  ", _name_style(row, style))
+        lines[0] = Strip([when, name, *pin, *texts[0]])
+    below = [*_reactions(row, shape, style), *_read_by(row, shape, style)]
     return Laid(row, (*separators, *lines, *below), len(separators), len(below))
 
 
@@ -158,6 +166,13 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     items = joined(summary(row.line.reactions, shape.glyphs))
     lines = [unjoined(line) for line in wrap(items, shape.text_width)]
     return [Strip([Segment(" " * shape.gutter + line, style("time"))]) for line in lines]
+
+
+def _read_by(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    if not row.read_by:
+        return []
+    words = clip_cells(row.read_by, shape.text_width)
+    return [Strip([Segment(" " * shape.gutter + words, style("time"))])]
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:

@@ -15,7 +15,7 @@ HEADER_PADDING: Final = 5
 
 
 class Header(Horizontal):
-    """The first line: the channel and who is here at the left, who we are at the right."""
+    """The first line: channel, who is here and topic at the left, who we are at the right."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,5 +31,7 @@ class Header(Horizontal):
         state, whoami = panels.header(snapshot, info, glyphs), panels.whoami(snapshot)
         if state.cell_length + whoami.cell_length + HEADER_PADDING > self.app.size.width:
             whoami = panels.name(snapshot)
+        room = self.app.size.width - state.cell_length - whoami.cell_length - HEADER_PADDING
+        state += panels.topic(info, room)
         self._left.show(state)
         self._right.show(whoami)

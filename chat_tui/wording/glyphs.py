@@ -35,6 +35,7 @@ class Glyphs:
     items: str
     trust: dict[Trust, str]
     cursor: str
+    pin: str
 
 
 UNICODE: Final = Glyphs(
@@ -65,6 +66,7 @@ UNICODE: Final = Glyphs(
         Trust.CHANGED: "!",
     },
     cursor="▸",
+    pin="⚑",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -94,6 +96,7 @@ ASCII: Final = Glyphs(
         Trust.CHANGED: "!",
     },
     cursor=">",
+    pin="P",
 )
 
 BAR_CELLS: Final = 5

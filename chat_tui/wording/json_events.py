@@ -35,6 +35,9 @@ from sync.view.view import (
     PreviewShown,
     ReplacedShown,
     Snapshot,
+    StateInfo,
+    StateKind,
+    StateShown,
     SyncShown,
     TrustShown,
     TypingShown,
@@ -135,8 +138,10 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "error", "message": text}
         case LineChanged():
             return None  # what waits was not told of either
-        case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
-            return None
+        case (
+            Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown() | StateShown()
+        ):
+            return None  # of the last one `state_events` tells
 
 
 def _governed(
@@ -177,6 +182,24 @@ def _governed(
         case PendingEndedShown(channel, message_ids, label):
             ended = {"event": "dropped", "channel": name(channel), "ids": list(message_ids)}
             return {**ended, "label": "forgotten" if label is None else label.value}
+
+
+def state_events(event: StateShown, state: StateInfo, name: Name) -> list[Json]:
+    """Return what a channel's `state` says now of what was set, an event each."""
+    channel, told = name(event.channel), list[Json]()
+    if StateKind.TOPIC in event.kinds:
+        topic = {"text": "", "by": None, "at_ns": None} if state.topic is None else None
+        told.append({"event": "topic", "channel": channel, **(topic or _plain(state.topic))})
+    if StateKind.PIN in event.kinds:
+        told.append({"event": "pins", "channel": channel, "pins": _plain(state.pins)})
+    for peer in sorted(event.authors):
+        about = {"channel": channel, "participant": peer}
+        if StateKind.PROFILE in event.kinds and (profile := state.profile(peer)) is not None:
+            fields = {"nick": profile.nick, "colour": profile.colour, "status": profile.status}
+            told.append({"event": "profile", **about, **fields})
+        if StateKind.READ in event.kinds and (mark := state.read(peer)) is not None:
+            told.append({"event": "read", **about, "id": mark.message_id, "lamport": mark.lamport})
+    return told
 
 
 def _session(event: SyncShown | LiveShown, name: Name) -> Json:

@@ -10,9 +10,9 @@ from textual.content import Content
 
 from chat_tui.keys.names import name_of
 from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds
-from chat_tui.wording import membership, sentences
+from chat_tui.wording import channel_state, membership, sentences
 from chat_tui.wording.glyphs import Glyphs
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
@@ -40,6 +40,11 @@ TRUST_STYLES: Final = {
     Trust.BLOCKED: BAD,
     Trust.CHANGED: f"bold {BAD}",
 }
+
+BEFORE_TOPIC: Final = " · "
+
+TOPIC_CELLS_MIN: Final = 12
+"""Cells below which a topic says nothing; /topic shows all of it."""
 
 MEMBERS_SHOWN: Final = 8
 """Members in the list at the side: /members shows all."""
@@ -77,6 +82,14 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
     elif state:
         parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
     return Content.assemble(*parts)
+
+
+def topic(info: ChannelInfo | None, room: int) -> Content:
+    """Return the topic in so many cells, behind a dot; nothing if there is none, or no room."""
+    text = "" if info is None else channel_state.topic_of(info)
+    if not text or room < TOPIC_CELLS_MIN:
+        return Content("")
+    return Content.styled(f"{BEFORE_TOPIC}{clip_cells(text, room - len(BEFORE_TOPIC))}", DIM)
 
 
 def trust(what: Trust, glyphs: Glyphs) -> Content:

@@ -129,6 +129,29 @@ def check(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo, rig
     raise LocalError(f"Only {able} can {NEEDED[right]}. {asked}")
 
 
+def check_setting(snapshot: Snapshot, info: ChannelInfo, right: Right) -> None:
+    """Stop whoever may not set the topic or pin, which everybody may where nobody governs.
+
+    Raises:
+        LocalError: they may not; says who may, by the policy.
+    """
+    governance = info.governance
+    if governance is None or not governance.read or governance.may(right):
+        return
+    if out := why_out(snapshot, info, governance):
+        raise LocalError(out)
+    asked = whom_to_ask(snapshot, info, governance, Role.ADMIN)
+    if governance.role is Role.READER:
+        raise LocalError(
+            f"You are a reader here: you can read and react, not {NEEDED[right]}. {asked}"
+        )
+    field = "topic" if right is Right.TOPIC else "pins"
+    raise LocalError(
+        f"Admins alone {NEEDED[right]} in {sentences.channel_title(info)} (/policy {field}). "
+        f"{asked}"
+    )
+
+
 def check_target(
     snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo, target: MemberInfo
 ) -> None:

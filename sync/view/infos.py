@@ -9,6 +9,7 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sessions.cards import RangeDrawn
 from sync.view.governance_infos import GovernanceInfo
+from sync.view.state_infos import NO_STATE, StateInfo
 
 
 class Trust(Enum):
@@ -241,6 +242,8 @@ class ChannelInfo:
     """Sign that tells it from one joined before whose name looks the same; empty if none does."""
     governance: GovernanceInfo | None = None
     """Members and their history; None in a channel that nobody governs."""
+    state: StateInfo = NO_STATE
+    """Topic, pins, appearances and read marks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from sync.structures.set_digest import ROW_BYTES
 from sync.view.governance_infos import UNREAD, NickOf, nameless
 from sync.view.governance_projection import governance_info
 from sync.view.line_looks import changed
+from sync.view.state_projection import state_info
 from sync.view.view import (
     AheadShown,
     AnswerInfo,
@@ -57,6 +58,7 @@ from sync.view.view import (
     RequestInfo,
     RoundInfo,
     SessionInfo,
+    StateShown,
     SyncShown,
     TypingShown,
     TypistInfo,
@@ -160,14 +162,25 @@ def event_of(
             return WithdrawnShown(channel, message_ids)
         case values.Discarded(message_ids):
             return DiscardedShown(channel, message_ids)
-        case values.TypingChanged(peer, nick, typing):
-            return TypingShown(channel, peer, nick, typing)
+        case values.StateChanged() | values.TypingChanged():
+            return _event_beside_lines(channel, effect)
         case values.LiveBegan() | values.SessionEnded():
             return _session_event(channel, effect)
         case values.Warned(text):
             return Notice(text, Level.ERROR)
         case _:
             return None
+
+
+def _event_beside_lines(
+    channel: ChannelId, effect: values.StateChanged | values.TypingChanged
+) -> StateShown | TypingShown:
+    """Return that state was set, or that somebody types or does not any more."""
+    match effect:
+        case values.StateChanged(kinds, authors):
+            return StateShown(channel, kinds, authors)
+        case values.TypingChanged(peer, nick, typing):
+            return TypingShown(channel, peer, nick, typing)
 
 
 def _session_event(
@@ -415,6 +428,7 @@ def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameles
         else governance_info(group.governing, sds.me, nick_of)
         if group.restored
         else UNREAD,
+        state=state_info(group),
     )
 
 

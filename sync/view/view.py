@@ -47,6 +47,7 @@ from sync.view.infos import (
     TypistInfo,
     WaitingInfo,
 )
+from sync.view.state_infos import StateInfo, StateKind, StateShown
 
 if TYPE_CHECKING:
     from sync.view.message_infos import MessageStory, StoredInfo
@@ -76,6 +77,9 @@ __all__ = [  # what is only passed on
     "RequestInfo",
     "RoundInfo",
     "SessionInfo",
+    "StateInfo",
+    "StateKind",
+    "StateShown",
     "Trust",
     "TypistInfo",
     "WaitingInfo",
@@ -382,6 +386,7 @@ Event: TypeAlias = (
     | MembershipShown
     | PendingShown
     | PendingEndedShown
+    | StateShown
     | Notice
 )
 

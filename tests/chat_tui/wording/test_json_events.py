@@ -30,6 +30,15 @@ from sync.view.governance_infos import (
     Role,
     RoleChange,
 )
+from sync.view.state_infos import (
+    PinInfo,
+    ProfileInfo,
+    ReadInfo,
+    StateInfo,
+    StateKind,
+    StateShown,
+    TopicInfo,
+)
 from sync.view.view import (
     AheadShown,
     ClockInfo,
@@ -387,3 +396,45 @@ async def test_line_mode_prints_acts_as_sentences_and_marks_what_waits(
     ]
     assert json.loads(printed[4])["event"] == "act"
     assert len(printed) == 5
+
+
+def test_state_is_told_as_it_counts_now() -> None:
+    bob, carol = peer("bob"), peer("carol")
+    pin = PinInfo(MessageId("ab" * 32), bob, 7)
+    state = StateInfo(
+        topic=TopicInfo("apples", bob, 5),
+        pins=(pin,),
+        pins_count=1,
+        profiles=(ProfileInfo(bob, "bob", "", "lunch", 6),),
+        reads=(ReadInfo(bob, 9, MessageId("cd" * 32)),),
+    )
+    event = StateShown(LOBBY, frozenset(StateKind), frozenset({bob, carol}))
+    topic_alone = StateShown(LOBBY, frozenset({StateKind.TOPIC}), frozenset({carol}))
+
+    assert json_events.state_events(event, state, lambda _: "#lobby") == [
+        {"event": "topic", "channel": "#lobby", "text": "apples", "by": bob, "at_ns": 5},
+        {
+            "event": "pins",
+            "channel": "#lobby",
+            "pins": [{"message_id": "ab" * 32, "by": bob, "at_ns": 7}],
+        },
+        {
+            "event": "profile",
+            "channel": "#lobby",
+            "participant": bob,
+            "nick": "bob",
+            "colour": "",
+            "status": "lunch",
+        },
+        {
+            "event": "read",
+            "channel": "#lobby",
+            "participant": bob,
+            "id": "cd" * 32,
+            "lamport": 9,
+        },
+    ]
+    assert json_events.state_events(topic_alone, StateInfo(), lambda _: "#lobby") == [
+        {"event": "topic", "channel": "#lobby", "text": "", "by": None, "at_ns": None}
+    ]
+    assert json_events.to_json(event, lambda _: "#lobby") is None

@@ -1,0 +1,28 @@
+"""Parts of a message's details that the channel's state tells: its pin, and who has read it."""
+
+from chat_tui.details.facts import Known
+from chat_tui.details.parts import Part, single
+from chat_tui.text.times import day_and_time
+
+
+def state_parts(known: Known) -> list[Part]:
+    """Return by whom a message is pinned, and who says that they have read so far."""
+    if known.info is None:
+        return []
+    parts: list[Part] = []
+    pin = known.info.state.pin(known.line.message_id)
+    if pin is not None:
+        parts.append(
+            single("Pinned", f"by {known.name(pin.by)}, {day_and_time(pin.at_ns)}; /unpin ends it.")
+        )
+    position = known.line.position
+    readers = [
+        known.name(one.peer)
+        for one in known.info.state.reads
+        if (one.lamport, one.message_id) >= position
+        and one.peer not in (known.line.author, known.snapshot.me)
+    ]
+    if readers:
+        said = f"{', '.join(readers)}, by what their programs say."
+        parts.append(single("Read by", said))
+    return parts

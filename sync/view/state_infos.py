@@ -1,0 +1,92 @@
+"""Topic, pins, appearances and read marks of a channel in a snapshot, and their event.
+
+Texts, nicks, colours and statuses are other people's bytes: sanitise to render.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sync.group.state_values import StateKind
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+
+__all__ = ["NO_STATE", "PinInfo", "ProfileInfo", "ReadInfo", "StateInfo", "StateKind", "StateShown",
+           "TopicInfo"]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TopicInfo:
+    """The topic of a channel."""
+
+    text: str
+    by: PeerId
+    at_ns: Nanos
+    """Time at which it was set, by the clock of who did."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinInfo:
+    """A line that is pinned; it need not be here."""
+
+    message_id: MessageId
+    by: PeerId
+    at_ns: Nanos
+    """Time at which it was pinned, by the clock of who did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInfo:
+    """Appearance that somebody chose and signed; they may be away."""
+
+    peer: PeerId
+    nick: str
+    colour: str
+    status: str
+    at_ns: Nanos
+    """Time at which they said so, by their clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadInfo:
+    """The last line, in the order of the channel, that somebody says they have read."""
+
+    peer: PeerId
+    lamport: int
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class StateInfo:
+    """Topic, pins, appearances and read marks of a channel."""
+
+    topic: TopicInfo | None = None
+    pins: tuple[PinInfo, ...] = ()
+    """The one that was set last comes first; a hundred at most."""
+    pins_count: int = 0
+    profiles: tuple[ProfileInfo, ...] = ()
+    """By peer; the first 512."""
+    reads: tuple[ReadInfo, ...] = ()
+    """By peer, ours among them; the first 512."""
+
+    def profile(self, peer: PeerId) -> ProfileInfo | None:
+        """Return the appearance that somebody chose; None if they have not said."""
+        return next((one for one in self.profiles if one.peer == peer), None)
+
+    def pin(self, message_id: MessageId) -> PinInfo | None:
+        """Return the pin of a line; None if it is not pinned."""
+        return next((one for one in self.pins if one.message_id == message_id), None)
+
+    def read(self, peer: PeerId) -> ReadInfo | None:
+        """Return up to where somebody has read; None if they have not said."""
+        return next((one for one in self.reads if one.peer == peer), None)
+
+
+NO_STATE: Final = StateInfo()
+
+
+@dataclass(frozen=True, slots=True)
+class StateShown:
+    """Something of a channel's state is set to something else; the snapshot says to what."""
+
+    channel: ChannelId
+    kinds: frozenset[StateKind]
+    authors: frozenset[PeerId]
