@@ -4,6 +4,7 @@ import random
 from abc import ABC, abstractmethod
 
 from sync.calimero.governance.ops import GroupId, Key, OpId
+from sync.calimero.state.current import CurrentState
 from sync.entries.entry import Header
 from sync.group import values
 from sync.group.aside import Aside
@@ -14,7 +15,6 @@ from sync.group.logs import ChannelLogs
 from sync.group.relays import Relays
 from sync.group.sds_mapping import mapped
 from sync.group.state_beats import StateBeats
-from sync.group.state_folds import StateFolds
 from sync.group.stating import Stating
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
@@ -72,7 +72,7 @@ class Machines(ABC):
             self.logs.has_author if anybody else None,
             self._governance_heads,
         )
-        self.state_folds = StateFolds()
+        self.current = CurrentState()
         self.holdings = Holdings(self.logs.heights)
         self.relays = Relays()
         self.sessions = sessions.Sessions(

@@ -17,7 +17,9 @@ def state_info(group: Group) -> StateInfo:
     """Return what a channel knows besides its lines, now."""
     if not group.stating.registers:
         return NO_STATE
-    folded = group.state_folds.now(group.stating, group.governing)
+    governing = group.governing
+    governance = None if governing is None else governing.governance
+    folded = group.current.now(group.stating.registers, governance)
     topic = None
     if folded.topic is not None:
         text, (author, entry) = folded.topic

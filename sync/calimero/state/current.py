@@ -1,19 +1,19 @@
-"""Folds of a channel's registers at our heads, made once for each change of them."""
+"""Folds of a channel's registers at our heads of governance, made once for each change of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key
 from sync.calimero.governance.verdicts import Doing, may
 from sync.calimero.state import folds
 from sync.calimero.state.contents import Profile, Read, StateKind
-from sync.group.governing import Governing
-from sync.group.stating import Stating
+from sync.calimero.state.registers import Registers
 from sync.machine import Nanos
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Current:
     """Topic, pins, appearances and read marks of a channel.
 
     Those with a right now set topic and pins; where nobody governs everybody has it. Appearances,
@@ -26,46 +26,46 @@ class Folded:
     reads: Mapping[Key, Read] = field(default_factory=dict)
 
 
-class StateFolds:
-    """Folds of a channel's registers, kept until these or its governance change.
+class CurrentState:
+    """Folds of registers, kept until these or their channel's governance change.
 
     A snapshot is made many times a second, and a fold sorts what everybody has set.
     """
 
     def __init__(self) -> None:
         self._of: tuple[bytes, tuple[bytes, ...]] | None = None
-        self._folded = Folded()
+        self._folded = Current()
 
-    def now(self, stating: Stating, governing: Governing | None) -> Folded:
-        """Return what the registers come to at our heads of governance."""
-        heads = () if governing is None else governing.governance.heads
-        of = (stating.registers.tree.root, tuple(heads))
+    def now(self, registers: Registers, governance: Governance | None) -> Current:
+        """Return what registers come to; without `governance` nobody governs."""
+        heads = () if governance is None else governance.heads
+        of = (registers.tree.root, tuple(heads))
         if of != self._of:
-            self._folded = _fold(stating, governing)
+            self._folded = _fold(registers, governance)
             self._of = of
         return self._folded
 
 
-def _fold(stating: Stating, governing: Governing | None) -> Folded:
-    registers = stating.registers
+def _fold(registers: Registers, governance: Governance | None) -> Current:
     marks = folds.read_marks(registers)
-    return Folded(
-        topic=folds.topic(registers, _allowed(governing, Doing.TOPIC)),
-        pins=folds.pins(registers, _allowed(governing, Doing.PIN)),
+    reacts = _allowed(governance, Doing.REACT)
+    return Current(
+        topic=folds.topic(registers, _allowed(governance, Doing.TOPIC)),
+        pins=folds.pins(registers, _allowed(governance, Doing.PIN)),
         profiles={
             entry.author: (entry.says, entry.stamped)
             for entry in registers.of_kind(StateKind.PROFILE).values()
             if isinstance(entry.says, Profile)
         },
-        reads={key: read for key, read in marks.items() if _allowed(governing, Doing.REACT)(key)},
+        reads={key: read for key, read in marks.items() if reacts(key)},
     )
 
 
-def _allowed(governing: Governing | None, doing: Doing) -> Callable[[Key], bool]:
+def _allowed(governance: Governance | None, doing: Doing) -> Callable[[Key], bool]:
     """Return who may do something now."""
-    if governing is None:
+    if governance is None:
         return lambda _key: True
-    if not governing.governance.dag.acts:
+    if not governance.dag.acts:
         return lambda _key: False
-    state = governing.governance.now
+    state = governance.now
     return lambda key: may(state.role(key), state.policy, doing)
