@@ -28,7 +28,7 @@ ID_HEX: Final = 64
 
 
 class HeldMarks:
-    """When to tell what we hold, and what that is; see the module docstring."""
+    """Times at which we tell what we hold, and what that is; see the module docstring."""
 
     def __init__(self) -> None:
         self._due: Nanos | None = None
