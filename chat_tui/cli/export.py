@@ -100,6 +100,8 @@ def _told(summary: "Summary", out: Path, seconds: float) -> str:
     if not summary.days:
         return f"{out} has everything already: {same}."
     messages = _counted(summary.messages, "message")
+    if summary.acts:
+        messages += f", {_counted(summary.acts, 'act')} of governance"
     rows = _counted(summary.log_rows, "row")
     written = _counted(summary.days, "file")
     left_out = ""

@@ -106,6 +106,13 @@ def summary(
     """Return what came of an import, as lines; `joined` has the names of our channels."""
     refused = imported.refused.total()
     lines = [f"{imported.new} new, {imported.known} already here, {refused} refused."]
+    if imported.acts:
+        lines.append(f"Acts of governance that are new: {imported.acts}.")
+    if imported.not_let_in > 0:
+        lines.append(
+            f"Not let in: {imported.not_let_in}, whose authors might not write them, or that wait "
+            "until it is known here who let their authors in."
+        )
     lines += [f"Refused: {count}: {reason}." for reason, count in imported.refused.most_common()]
     for channel, count in imported.elsewhere.most_common(CHANNELS_TOLD):
         known = archive.names.get(channel, "")

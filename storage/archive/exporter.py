@@ -20,6 +20,7 @@ from storage.archive.export_state import State
 from storage.archive.parquet import TableFile, history_row, log_row, writable
 from storage.archive.seq_ranges import STRETCHES_MAX, together
 from storage.archive.stored_days import LAST_DAY, HistoryReader, StoredDay
+from storage.archive.stored_governance import GovernanceReader, digest_of
 from storage.archive.tables import (
     CLOCK,
     HISTORY,
@@ -28,8 +29,16 @@ from storage.archive.tables import (
     KEPT,
     LOG,
     LOG_DIR,
+    NOT_LET_IN,
+    NOT_LET_IN_DIR,
+    NOT_LET_IN_FILE,
+    OPS,
+    OPS_DIR,
+    OPS_FILE,
     Note,
+    channel_of,
     day_of,
+    of_channel,
     partition,
 )
 from storage.profile.profile import in_use, read_keys
@@ -66,6 +75,8 @@ class Summary:
     unchanged: int
     damaged: int = 0
     """Messages that were left out: the disk no longer has what was stored."""
+    acts: int = 0
+    """Signed ops of governed channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +114,10 @@ class Exporter:
             LocalError: something cannot be read or written; says what to do. Finished days stay.
         """
         with ExitStack() as stack:
+            # before the history: what is let in meanwhile is in both, and never in neither
+            governance = stack.enter_context(
+                GovernanceReader(self._directory / "chat.db", self._me)
+            )
             history = stack.enter_context(HistoryReader(self._directory / "chat.db", self._me))
             log_path = self._directory / FILE_NAME
             log: LogReader | None = None
@@ -116,15 +131,18 @@ class Exporter:
             jobs = [*self._history_jobs(history, stored, state)]
             if log is not None:
                 jobs += self._log_jobs(log, logged, state)
+            governed = [job for one in channels for job in _governance(governance, one)]
+            jobs += [job for job in governed if state.of(job.where) != job.done()]
             written = self._write(jobs, state, tell)
             self._remove_gone(stored, channels, state)
+            self._remove_let_in(governed, channels, state)
             if log is not None:
                 self._note_boots(log, state)
             self._note_left_out(history, channels, log, state)
             state.finish(self._note(history, state))
-        unchanged = len(stored) + len(logged) - len(jobs)
+        unchanged = len(stored) + len(logged) + len(governed) - len(jobs)
         rows = written[HISTORY_DIR], written[LOG_DIR]
-        return Summary(*rows, len(jobs), unchanged, history.damaged)
+        return Summary(*rows, len(jobs), unchanged, history.damaged, written[OPS_DIR])
 
     # --- What there is to do -------------------------------------------------------------------
 
@@ -192,7 +210,7 @@ class Exporter:
 
     def _write(self, jobs: Sequence[_Job], state: State, tell: Tell) -> dict[str, int]:
         """Write every file; returns how many rows each table got."""
-        schemas = {HISTORY_DIR: HISTORY, LOG_DIR: LOG}
+        schemas = {HISTORY_DIR: HISTORY, LOG_DIR: LOG, OPS_DIR: OPS, NOT_LET_IN_DIR: NOT_LET_IN}
         written = dict.fromkeys(schemas, 0)
         total = sum(job.count for job in jobs)
         before = 0
@@ -219,6 +237,17 @@ class Exporter:
             is_meant = where.parent in of_these and where.name >= f"day={since}"
             if is_meant and where not in held:
                 (self._out / where / HISTORY_FILE).unlink(missing_ok=True)
+                state.note_mark(where, {})
+
+    def _remove_let_in(
+        self, governed: Sequence[_Job], channels: Sequence[ChannelId], state: State
+    ) -> None:
+        """Remove tables of entries of which none waits or was dropped any more."""
+        there = {job.where for job in governed}
+        for channel in channels:
+            where = of_channel(NOT_LET_IN_DIR, channel)
+            if where not in there and state.of(where):
+                (self._out / where / NOT_LET_IN_FILE).unlink(missing_ok=True)
                 state.note_mark(where, {})
 
     @property
@@ -269,7 +298,7 @@ class Exporter:
             state.before.update(*(history.named_before(channel, since) for channel in channels))
 
     def _note(self, history: HistoryReader, state: State) -> Note:
-        exported = {where.parent.name.removeprefix("channel=") for where in state.noted()}
+        exported = {channel_of(where) for where in state.noted()}
         channels = {str(one): name for one, name in history.channels.items() if one in exported}
         return Note(
             [self._me],
@@ -282,6 +311,19 @@ class Exporter:
                 {one: profile for one, profile in history.profiles.items() if one in exported}
             ),
             capabilities=about.capabilities(),
+        )
+
+
+def _governance(governance: GovernanceReader, channel: ChannelId) -> Iterator[_Job]:
+    """Yield a job for each table of governance that has rows of a channel, changed or not."""
+    count, last = governance.ops_mark(channel)
+    if count:
+        where, mark = of_channel(OPS_DIR, channel), {"ops": [count, last]}
+        yield _Job(OPS_DIR, where, OPS_FILE, lambda: governance.ops(channel), count, lambda: mark)
+    if rows := governance.not_let_in(channel):
+        where, digest = of_channel(NOT_LET_IN_DIR, channel), {"rows": digest_of(rows)}
+        yield _Job(
+            NOT_LET_IN_DIR, where, NOT_LET_IN_FILE, lambda: iter(rows), len(rows), lambda: digest
         )
 
 

@@ -5,7 +5,9 @@ Rules:
    from, and is fed to the channel's machines as what a retriever fetched; they judge it.
 2. Each page of messages is committed before the next one is read, so an import that was cut off is
    simply begun again: what is here already is not stored twice.
-3. The machines' time stands still meanwhile. Nobody is there to answer, so nothing is asked, sent
+3. Of a governed channel the signed ops go before its messages, through the group's own ingress, so
+   that each message is judged by them; what waited for an op is let in or dropped then.
+4. The machines' time stands still meanwhile. Nobody is there to answer, so nothing is asked, sent
    again or given up; the next chat goes on where the disk left off.
 """
 
@@ -52,6 +54,10 @@ class Imported:
     known: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     """By reason."""
+    acts: int = 0
+    """Signed ops of governed channels that are new here."""
+    not_let_in: int = 0
+    """Rows that governance dropped, or that wait for ops."""
     elsewhere: Counter[ChannelId] = field(default_factory=Counter)
     """Of channels that were left out."""
     warnings: dict[str, None] = field(default_factory=dict)
@@ -60,7 +66,8 @@ class Imported:
     @property
     def total(self) -> int:
         """All rows so far."""
-        return self.new + self.known + self.refused.total() + self.elsewhere.total()
+        here = self.new + self.known + self.not_let_in
+        return here + self.refused.total() + self.elsewhere.total()
 
     def refuse(self, reason: str) -> None:
         """Count a row that is not taken in."""
@@ -115,6 +122,8 @@ class Importer:
         channel = membership.channel
         runner = Runner(self._author, self._rng, protocols=Protocols())
         runner.add_channel(membership, await self._journal.restore(channel))
+        if membership.governed:
+            await self._take_ops(archive, channel, runner, imported)
         rows = archive.rows(channel)
         while page := list(islice(rows, BATCH_MAX)):
             entries = list(_entries(page, channel, imported))
@@ -126,17 +135,31 @@ class Importer:
                 await self._turn(runner, imported)
             progress(imported)
 
+    async def _take_ops(
+        self, archive: Archive, channel: ChannelId, runner: Runner, imported: Imported
+    ) -> None:
+        """Take in the signed ops of a channel, as if we had them of ourselves."""
+        ops = (op for op in archive.ops(channel) if isinstance(op, bytes))
+        while page := tuple(islice(ops, BATCH_MAX)):
+            runner.queue_input(channel, values.OpsArrived(self._author.me, page))
+            while runner.busy:
+                await self._turn(runner, imported)
+
     async def _turn(self, runner: Runner, imported: Imported) -> None:
         """Handle what waits, commit it, and count."""
         batch = runner.turn(self._now)
         if batch.records:
             await self._journal.commit(batch.records)
         fed = sum(isinstance(one.event, values.Retrieved) for one in batch.inputs)
-        new = sum(isinstance(record, values.StoreMessage) for record in batch.records)
+        kinds = Counter(type(record) for record in batch.records)
+        new = kinds[values.StoreMessage]
+        kept_out = kinds[values.SetDropped] + kinds[values.StorePending] - kinds[values.EndPending]
         reasons = [str(failure.error) for failure in batch.failures]
         reasons += [effect.reason for effect in _refusals(batch.releases)]
+        imported.acts += kinds[values.StoreOp]
         imported.new += new
-        imported.known += fed - new - len(reasons)
+        imported.not_let_in += kept_out
+        imported.known += fed - new - kept_out - len(reasons)
         for reason in reasons:
             imported.refuse(reason)
         for release in batch.releases:

@@ -7,7 +7,7 @@ those of a history come as they lie there, in the order of the chat.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.archive.consolidated import CONSOLIDATE, Consolidated
-from storage.archive.tables import FORMAT, HISTORY_DIR, MAJOR, NOTE, read_format
+from storage.archive.tables import FORMAT, HISTORY_DIR, MAJOR, NOTE, OPS_DIR, read_format
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
@@ -36,6 +36,9 @@ OF_CHANNEL: Final = "channel="
 
 COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
 """Columns read of each row beside its channel."""
+
+OPS_COLUMNS: Final = (CHANNEL, "op")
+"""Columns read of each row of `OPS`."""
 
 
 class Row(NamedTuple):
@@ -57,6 +60,8 @@ class Archive:
     """Of each channel, in the order in which they are read; those of one day are read together."""
     names: Mapping[str, str]
     """Names of channels by id, as the exporters knew them."""
+    acts: Mapping[ChannelId, Sequence[Path]] = field(default_factory=dict)
+    """Files with signed ops of each governed channel, one of each export that has any."""
 
     @classmethod
     def find(cls, directory: Path) -> "Archive":
@@ -88,12 +93,16 @@ class Archive:
                 files.setdefault(channel, []).extend([file] for file in whole)
         for channel, days in _days(exports).items():
             files.setdefault(channel, []).extend(days[day] for day in sorted(days))
-        return cls(dict(sorted(files.items())), names)
+        acts = _acts(exports)
+        for channel in acts:
+            files.setdefault(channel, [])
+        return cls(dict(sorted(files.items())), names, acts)
 
     def only(self, channels: Sequence[ChannelId]) -> "Archive":
         """Return what there is of some channels."""
         files = {channel: self.files[channel] for channel in channels if channel in self.files}
-        return Archive(files, self.names)
+        acts = {channel: self.acts[channel] for channel in channels if channel in self.acts}
+        return Archive(files, self.names, acts)
 
     def count(self, channel: ChannelId) -> int:
         """Return how many rows of a channel there are, by the files' footers.
@@ -101,7 +110,8 @@ class Archive:
         Raises:
             LocalError: a file cannot be read.
         """
-        return sum(_opened(file).metadata.num_rows for file in chain(*self.files[channel]))
+        files = chain(*self.files[channel])
+        return sum(_opened(file, _columns(file)).metadata.num_rows for file in files)
 
     def rows(self, channel: ChannelId) -> Iterator[Row]:
         """Yield the rows of a channel, those of a day by time of creation.
@@ -114,9 +124,27 @@ class Archive:
                 together = files[first : first + FILES_AT_ONCE]
                 yield from merge(*map(_rows, together), key=lambda row: row.created_ns)
 
+    def ops(self, channel: ChannelId) -> Iterator[object]:
+        """Yield the signed ops of a channel as they lie there, of each export ancestors first.
+
+        Nothing is checked: a row may hold anything.
+
+        Raises:
+            LocalError: a file cannot be read.
+        """
+        for file in self.acts.get(channel, ()):
+            try:
+                for batch in _opened(file, OPS_COLUMNS).iter_batches(BATCH, columns=OPS_COLUMNS):
+                    rows = zip(
+                        *[batch.column(name).to_pylist() for name in OPS_COLUMNS], strict=True
+                    )
+                    yield from (op for of, op in rows if of == channel)
+            except (pa.ArrowException, OSError, KeyError) as error:
+                raise _unreadable(file, error) from error
+
 
 def _rows(file: Path) -> Iterator[Row]:
-    source, of_path = _opened(file), _channel_of(file)
+    source, of_path = _opened(file, _columns(file)), _channel_of(file)
     try:
         for batch in source.iter_batches(batch_size=BATCH, columns=_columns(file)):
             columns = [batch.column(name).to_pylist() for name in COLUMNS]
@@ -128,14 +156,14 @@ def _rows(file: Path) -> Iterator[Row]:
         raise _unreadable(file, error) from error
 
 
-def _opened(file: Path) -> pq.ParquetFile:
+def _opened(file: Path, columns: Sequence[str]) -> pq.ParquetFile:
     if not file.is_file():  # a pipe would be waited for, for ever
         raise _unreadable(file, "it is no ordinary file")
     try:
         source = pq.ParquetFile(file)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(file, error) from error
-    lacking = set(_columns(file)) - set(source.schema_arrow.names)
+    lacking = set(columns) - set(source.schema_arrow.names)
     if lacking:
         raise _unreadable(file, f"it has no column {', '.join(sorted(lacking))}")
     return source
@@ -184,6 +212,16 @@ def _days(exports: Sequence[Path]) -> Mapping[ChannelId, Mapping[str, list[Path]
             day, channel = file.parent.name, file.parent.parent.name
             of_channel = found.setdefault(ChannelId(channel.removeprefix("channel=")), {})
             of_channel.setdefault(day, []).append(file)
+    return found
+
+
+def _acts(exports: Sequence[Path]) -> Mapping[ChannelId, list[Path]]:
+    """Return the files of exports with signed ops, by channel."""
+    found: dict[ChannelId, list[Path]] = {}
+    for export in exports:
+        for file in sorted((export / OPS_DIR).glob("channel=*/*.parquet")):
+            channel = ChannelId(file.parent.name.removeprefix("channel="))
+            found.setdefault(channel, []).append(file)
     return found
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -29,10 +30,18 @@ from storage.archive.tables import (
     HISTORY_FILE,
     LOG,
     LOG_DIR,
+    NOT_LET_IN,
+    NOT_LET_IN_DIR,
+    NOT_LET_IN_FILE,
+    OPS,
+    OPS_DIR,
+    OPS_FILE,
+    WAITS,
     WORLD,
     WORLD_ID,
     Note,
     day_of,
+    of_channel,
     partition,
 )
 from sync.entries.entry import Entry
@@ -40,6 +49,7 @@ from sync.errors import LocalError
 from sync.group.status import Status
 from sync.machine import ChannelId, PeerId
 from sync.runner.log_rows import LogRow
+from sync.sim.disk import Disk
 from sync.sim.node import Node
 from sync.sim.recording import Recording
 from sync.sim.scenario import Recorded
@@ -126,6 +136,7 @@ class SimulatedExport:
         ids = [node.identity.peer_id for node in nodes]
         make_directory(export)
         channels = self._write_history(export, nodes)
+        _write_governance(export, nodes)
         boots = [boot for boot in self._boots() if boot["node"] in ids]
         Note(
             nodes=ids,
@@ -156,7 +167,7 @@ class SimulatedExport:
         held: dict[tuple[ChannelId, str], set[tuple[int, bytes]]] = {}
         entries: dict[tuple[int, bytes], Entry] = {}
         for node in nodes:
-            for row in node.disk.rows.values():
+            for row in chain(*[disk.rows.values() for disk in node.disks.values()]):
                 if row.status is not Status.PARKED:
                     header = row.message.entry.header
                     place = (header.created_ns, row.message.waku_hash)
@@ -169,9 +180,30 @@ class SimulatedExport:
                 for place in sorted(places):
                     entry = entries[place]
                     for node in nodes:
-                        kept = node.disk.rows.get(entry.message_id)
+                        disk = node.disks.get(channel)
+                        kept = None if disk is None else disk.rows.get(entry.message_id)
                         if kept is not None and kept.status is not Status.PARKED:
                             delivered = kept.status is Status.DELIVERED
                             me = node.identity.peer_id
                             file.add(history_row(me, entry, place[1], delivered=delivered))
         return {channel for channel, _ in held}
+
+
+def _write_governance(export: Path, nodes: Sequence[Node]) -> None:
+    """Write the acts that are on the disks, and the entries that were not let in."""
+    disks: dict[ChannelId, list[tuple[PeerId, Disk]]] = {}
+    for node in nodes:
+        for channel, disk in node.disks.items():
+            if disk.ops:
+                disks.setdefault(channel, []).append((node.identity.peer_id, disk))
+    for channel, of_it in sorted(disks.items()):
+        with TableFile(export / of_channel(OPS_DIR, channel) / OPS_FILE, OPS) as file:
+            for me, disk in of_it:
+                file.add_all((me, channel, one, op.content) for one, op in disk.ops.items())
+        where = export / of_channel(NOT_LET_IN_DIR, channel) / NOT_LET_IN_FILE
+        with TableFile(where, NOT_LET_IN) as file:
+            for me, disk in of_it:
+                labels = dict.fromkeys(disk.pending, WAITS)
+                labels |= {one: label.value for one, label in disk.dropped.items()}
+                for one, label in sorted(labels.items()):
+                    file.add((me, channel, bytes.fromhex(one), label))

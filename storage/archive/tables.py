@@ -1,8 +1,10 @@
-"""An export, as files: its two tables in Parquet, where they lie, and the note beside them.
+"""An export, as files: its tables in Parquet, where they lie, and the note beside them.
 
     DIR/export.json                                          `Note`: format, nodes, channels
     DIR/history/channel=<hex>/day=<YYYY-MM-DD>/*.parquet     `HISTORY`: what each node holds
     DIR/log/channel=<hex>/day=<YYYY-MM-DD>/*.parquet         `LOG`: what happened at each node
+    DIR/governance/channel=<hex>/*.parquet                   `OPS`: signed acts of governance
+    DIR/not_let_in/channel=<hex>/*.parquet                   `NOT_LET_IN`: what it kept out
 
 The path lets a reader skip channels and days (UTC, of `created_ns` and of `ts_ns`); all that a row
 means stands in its columns. One export may hold several nodes: each row says whose it is. Message
@@ -25,8 +27,8 @@ from sync.machine import SECOND, Nanos
 MAJOR: Final = 1
 """One more whenever a reader of the old tables would be wrong; older ones keep a reader."""
 
-MINOR: Final = 1
-"""One more with each addition: columns that may be null, kinds, fields of the note."""
+MINOR: Final = 2
+"""One more with each addition: columns that may be null, tables, kinds, fields of the note."""
 
 FORMAT: Final = f"{MAJOR}.{MINOR}"
 """Of `export.json` and the tables. The number 1 is 1.0."""
@@ -54,6 +56,15 @@ HISTORY_FILE: Final = "history.parquet"
 """Of a channel and a day; those of a log have the names of runs."""
 
 LOG_DIR: Final = "log"
+
+OPS_DIR: Final = "governance"
+OPS_FILE: Final = "ops.parquet"
+NOT_LET_IN_DIR: Final = "not_let_in"
+NOT_LET_IN_FILE: Final = "entries.parquet"
+"""Of a channel; both since 1.2, and only where somebody governs."""
+
+WAITS: Final = "waits"
+"""Label of an entry whose author's cut is not known yet; others are `Dropped`."""
 
 WORLD: Final = "simulated"
 """In the note of a simulated group: its name. People of two groups never met."""
@@ -144,6 +155,27 @@ LOG: Final = pa.schema(
     ]
 )
 """`sync.runner.log_rows.LogRow`, sorted by (ts_ns, node, seq)."""
+
+OPS: Final = pa.schema(
+    [
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("channel", pa.string(), nullable=False),
+        pa.field("op_id", pa.binary(), nullable=False),
+        pa.field("op", pa.binary(), nullable=False),
+    ]
+)
+"""Acts of governance that a node has, as they were signed; of each node ancestors first."""
+
+NOT_LET_IN: Final = pa.schema(
+    [
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("channel", pa.string(), nullable=False),
+        pa.field("message_id", pa.binary(), nullable=False),
+        pa.field("label", pa.string(), nullable=False),
+    ]
+)
+"""Entries that came to a node and are not in its history, for governance did not let them in: the
+label says why, or that they wait (`WAITS`). A node does not lack these."""
 
 
 class UnknownFormatError(Exception):
@@ -245,6 +277,16 @@ def replace_text(path: Path, text: str) -> None:
 def partition(table: str, channel: str, day: str) -> Path:
     """Return where rows of a channel and a day lie, inside an export."""
     return Path(table) / f"channel={channel}" / f"day={day}"
+
+
+def of_channel(table: str, channel: str) -> Path:
+    """Return where rows of a channel lie, inside an export, in a table without days."""
+    return Path(table) / f"channel={channel}"
+
+
+def channel_of(where: Path) -> str:
+    """Return the channel of a `partition` or of what `of_channel` returns."""
+    return where.parts[1].removeprefix("channel=")
 
 
 def day_of(when: Nanos) -> str:

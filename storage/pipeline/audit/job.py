@@ -3,12 +3,13 @@
 Tables, one row a finding: `equivocations`, `unknown_dependencies`, `causal_violations`,
 `early_deliveries`, `order_divergence`, `missing`, `missing_tail`, `trace_holes`; their columns
 stand in `storage.pipeline.audit.history_findings`, `storage.pipeline.audit.tails` and
-`storage.pipeline.audit.log_findings`. `left` says who left, which is no finding.
+`storage.pipeline.audit.log_findings`. `left` says who left, and `not_let_in` what governance kept
+out of histories, which are no findings.
 """
 
 from typing import TYPE_CHECKING, Final
 
-from storage.pipeline.audit import history_findings, log_findings, log_reading, tails
+from storage.pipeline.audit import history_findings, log_findings, log_reading, not_let_in, tails
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.handed import handed
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
@@ -38,6 +39,7 @@ HISTORY: Final = (
     "channel string, message_id binary, author string, log long, seq long, lamport long, "
     "created_ns long, parents array<binary>"
 )
+REFUSED: Final = "channel string, node string, message_id binary, label string, held boolean"
 HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
 MEMBERS: Final = "channel string, node string, word int, bit int"
 
@@ -66,9 +68,12 @@ class Audit:
         self.omissions = Omissions(work.inputs.notes)
         self.history = self._read("history", HISTORY)
         self.log = work.inputs.log(work.spark)
+        self.refused: DataFrame | None = None
+        """As of `storage.pipeline.audit.not_let_in.refused`; None if no export tells of any."""
 
     def run(self) -> None:
         """Make the tables, and count their rows."""
+        self._governed()
         self._histories()
         self._logs()
         for name in HELPERS:
@@ -78,8 +83,24 @@ class Audit:
         if gone := row_count(self.work.run.directory, "left"):
             figures["left"] = gone
             figures["left_at"] = first_rows(self.work.run.directory, "left", LEFT_MAX)[:LEFT_MAX]
+        if kept_out := row_count(self.work.run.directory, "not_let_in"):
+            figures["not_let_in"] = kept_out
         if in_part := self.omissions.logs_in_part:
             figures["logs_exported_in_part"] = len(in_part)
+
+    def _governed(self) -> None:
+        """Tell what nodes did not let in, which they do not lack."""
+        told = self.work.inputs.not_let_in(self.work.spark)
+        if told is None:
+            nothing = self.work.spark.createDataFrame([], REFUSED)
+            self.work.write("not_let_in", nothing)
+        else:
+            self.refused = self.work.write_side(
+                "not_let_in", not_let_in.refused(told, self.history)
+            )
+
+    def _lacked(self, found: "DataFrame") -> "DataFrame":
+        return found if self.refused is None else not_let_in.lacked(found, self.refused)
 
     def _histories(self) -> None:
         self._found("equivocations", history_findings.equivocations(self.history))
@@ -87,6 +108,11 @@ class Audit:
         if older := self.omissions.older:
             ids = self.work.spark.createDataFrame(older, OLDER)
             doubtful = doubtful.join(handed(ids, len(older)), "parent", "left_anti")
+        if self.refused is not None:
+            unknown = doubtful.where("parent_lamport is null")
+            doubtful = doubtful.where("parent_lamport is not null").unionAll(
+                not_let_in.unknown(unknown, self.refused)
+            )
         edges = self.work.write("edges", doubtful)
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
@@ -99,6 +125,7 @@ class Audit:
         self._tails(self.work.write("behind", tails.behind(ends, self.history)))
 
     def _exported(self, missing: "DataFrame") -> "DataFrame":
+        missing = self._lacked(missing)
         if begins := self.omissions.begins:
             told = self.work.spark.createDataFrame(begins, BEGINS)
             return history_findings.exported(missing, handed(told, len(begins)))
@@ -113,7 +140,8 @@ class Audit:
         found = self._exported(tails.missing_tail(self.history, there))
         self._found("missing_tail", found)
         away = handed(tails.gone(late, found), self._rows("behind"))
-        self.work.write("left", tails.left(self.history, reached, away))
+        later = self._lacked(tails.later(self.history, away))
+        self.work.write("left", tails.left(later, reached))
 
     def _logs(self) -> None:
         related = log_reading.relations(self.history)

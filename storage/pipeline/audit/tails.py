@@ -109,13 +109,30 @@ def gone(late: "DataFrame", found: "DataFrame") -> "DataFrame":
     return late.join(nodes, ["channel", "node"], "left_anti")
 
 
-def left(history: "DataFrame", reached: "DataFrame", away: "DataFrame") -> "DataFrame":
+def later(history: "DataFrame", away: "DataFrame") -> "DataFrame":
+    """Return the messages of others since who left is away.
+
+    Args:
+        history: channel string, message_id binary, author string, lamport long, and more
+        away: as of `gone`
+
+    Returns:
+        channel string, node string, message_id binary
+    """
+    return (
+        history.select("channel", "message_id", "author", "lamport")
+        .join(away, "channel")
+        .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
+        .select("channel", "node", "message_id")
+    )
+
+
+def left(later: "DataFrame", reached: "DataFrame") -> "DataFrame":
     """Return since when who left is away.
 
     Args:
-        history: channel string, author string, lamport long, and more
+        later: as of the function of that name
         reached: as of `reach`
-        away: as of `gone`
 
     Returns:
         channel string, node string, left_ns long (by its own clock; null: it has no log), later
@@ -123,10 +140,7 @@ def left(history: "DataFrame", reached: "DataFrame", away: "DataFrame") -> "Data
     """
     ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("left_ns"))
     return (
-        history.select("channel", "author", "lamport")
-        .join(away, "channel")
-        .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
-        .groupBy("channel", "node")
+        later.groupBy("channel", "node")
         .agg(F.count("*").alias("later"))
         .join(ended, ["channel", "node"], "left")
         .select("channel", "node", "left_ns", "later")

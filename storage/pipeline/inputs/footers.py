@@ -11,7 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.archive.consolidated import IN_FILES
-from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
+from storage.archive.tables import (
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    NOT_LET_IN,
+    NOT_LET_IN_DIR,
+    OPS,
+    OPS_DIR,
+)
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.file_ends import FileEnd, read_end, together
 from storage.pipeline.inputs.inputs import Inputs
@@ -19,7 +28,12 @@ from storage.pipeline.inputs.inputs import Inputs
 UNKNOWN_MAX: Final = 100
 """Names of unknown columns that are told."""
 
-TABLES: Final = ((HISTORY_DIR, HISTORY), (LOG_DIR, LOG))
+TABLES: Final = (
+    (HISTORY_DIR, HISTORY),
+    (LOG_DIR, LOG),
+    (OPS_DIR, OPS),
+    (NOT_LET_IN_DIR, NOT_LET_IN),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from storage.archive.tables import (
     HISTORY_DIR,
     LOG,
     LOG_DIR,
+    NOT_LET_IN,
+    NOT_LET_IN_DIR,
     NOTE,
     WORLD,
     WORLD_ID,
@@ -125,6 +127,15 @@ class Inputs:
             return spark.createDataFrame([], struct)
         reader = spark.read.schema(struct).option("recursiveFileLookup", "true")
         return reader.parquet(*map(str, files))
+
+    def not_let_in(self, spark: "SparkSession") -> "DataFrame | None":
+        """Return what no node lacks though it is in no history: the columns of `NOT_LET_IN`.
+
+        None if no export has any, so that nobody else pays for it.
+        """
+        if any(any((one / NOT_LET_IN_DIR).glob("channel=*")) for one in self.directories):
+            return self._table(spark, NOT_LET_IN_DIR, NOT_LET_IN)
+        return None
 
     def log(self, spark: "SparkSession") -> "DataFrame":
         """Return the protocol log of all nodes: the columns of `LOG`."""

@@ -18,7 +18,7 @@ from storage.results import Published
 
 EVIDENCE: Final[Mapping[str, Sequence[str] | None]] = {
     "consolidate": ["quarantine"],
-    "audit": [name for name in MEANINGS["audit"] if name != "left"],
+    "audit": [name for name in MEANINGS["audit"] if name not in ("left", "not_let_in")],
     "delivery": ["repairers", "slowest_links", "slowest_nodes", "partitions"],
     "diff": ["only_a", "only_b", "false"],
     "sweep": None,

@@ -25,6 +25,9 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "missing": "A node lacks a message between two that it holds.",
         "missing_tail": "The node was there, and has nothing from this message on.",
         "left": "A node that lacks the end of a channel since it left; no finding.",
+        "not_let_in": (
+            "An entry that governance kept out of a node's history, and why; no finding."
+        ),
         "trace_holes": "Rows are gone from the middle of a log.",
     },
     "fingerprints": {

@@ -10,7 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.archive.exporter import Exporter, Summary, Wanted
-from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
+from storage.archive.tables import (
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    NOT_LET_IN,
+    NOT_LET_IN_DIR,
+    NOTE,
+    OPS,
+    OPS_DIR,
+)
 from storage.profile.members import Members
 from storage.profile.profile import Profile
 from storage.sqlite.database import Database
@@ -26,7 +36,7 @@ from tests.support.storage.archives import archive
 from tests.support.storage.stores import OWN_LOG, membership
 from tests.support.sync.entries import CHANNEL
 
-SCHEMAS = {HISTORY_DIR: HISTORY, LOG_DIR: LOG}
+SCHEMAS = {HISTORY_DIR: HISTORY, LOG_DIR: LOG, OPS_DIR: OPS, NOT_LET_IN_DIR: NOT_LET_IN}
 
 ELSEWHERE = ChannelId("0d" * 16)
 BEGAN: Nanos = 20_000 * DAY
