@@ -250,7 +250,7 @@ class Memberships:
 
 def is_code(text: str) -> bool:
     """Return whether `text` is meant as an invite code."""
-    return text.strip().lower().startswith(invites.PREFIX)
+    return invites.is_code(text)
 
 
 def checked_way_in(text: str) -> str:

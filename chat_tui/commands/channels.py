@@ -1,12 +1,15 @@
 """Commands about channels: join, found, switch, invite."""
 
+import os
 import re
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result, required
-from chat_tui.text.qr import ascii_blocks
+from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
+from chat_tui.text.qr import ascii_blocks, half_blocks
 from chat_tui.wording import rights, sentences
+from chat_tui.wording.glyphs import ASCII
 from sync.errors import LocalError
 from sync.view.governance_infos import GovernanceInfo, Right, Role
 from sync.view.view import ChannelInfo
@@ -159,7 +162,7 @@ async def invite(chat: Chat, rest: str, at: At) -> Result:
     code = chat.memberships.invite(info.channel)
     text = f"{invitation(title)}\n\n/join {code}"
     if rest.casefold() == QR:
-        text = "\n".join([text, "", *ascii_blocks(code)])
+        text = "\n".join([text, "", *_to_scan(chat, code)])
         return Result(text=text)
     return Result(text=text, action=f"invite({info.channel!r})")
 
@@ -191,8 +194,14 @@ async def _invite_governed(
     code = await chat.governing.invite(info.channel, role)
     text = f"{invitation(title, role)}\n\n/join {code}"
     if QR in words:
-        return Result(text="\n".join([text, "", *ascii_blocks(code)]))
+        return Result(text="\n".join([text, "", *_to_scan(chat, code)]))
     return Result(text=text, action=f"show_code({info.channel!r}, {code!r}, {int(role)})")
+
+
+def _to_scan(chat: Chat, code: str) -> list[str]:
+    """Return a code to scan; half blocks, where the terminal has them, fit into 80 columns."""
+    narrow = glyphs_of(chat.settings, usual_glyphs(os.environ)) is not ASCII
+    return half_blocks(code) if narrow else ascii_blocks(code)
 
 
 def invitation(title: str, role: Role | None = None) -> str:

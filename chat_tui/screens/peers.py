@@ -35,6 +35,9 @@ QR_STYLE = "#ffffff on #000000"
 BESIDE_QR = 10
 """Lines of the comparison without its code: where the screen has no more, the code is left out."""
 
+FRAME_LINES = 2
+"""Lines above and below the text of a screen: its frame."""
+
 ANSWERS = {
     "match": "They match: mark verified ({verify_match})",
     "differ": "They differ: block ({verify_differ})",
@@ -280,7 +283,13 @@ class CodeScreen(TextScreen):
 
     def on_mount(self) -> None:
         """Say what the keys do; all of it is not in sight on 24 lines."""
+        self.call_after_refresh(self._tick)  # how much fits is known once it is laid out
         self._say("{reading_copy} copies it, {over_up} and {over_down} scroll")
+
+    @property
+    def fits(self) -> bool:
+        """True if all of it is in sight at once."""
+        return self.query_one("#text-frame").max_scroll_y == 0
 
     def action_copy(self) -> None:
         """Put it into the terminal's clipboard."""
@@ -293,12 +302,30 @@ class CodeScreen(TextScreen):
 
 
 def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextScreen:
-    """Return a text to pass on, with the same as a code to scan."""
-    content = Content("\n").join(
-        [
-            Content(sentence),
-            *(Content.styled(line, QR_STYLE) for line in lines),  # whole on 24 lines
-            Content.styled(code, "bold $accent"),
-        ]
-    )
-    return CodeScreen(name, lambda: content, code)
+    """Return a text to pass on, with the same as a code to scan, which says where it is not whole.
+
+    Args:
+        name: of the screen.
+        sentence: what the code is good for.
+        code: the text to pass on.
+        lines: the code to scan, drawn.
+    """
+    drawn = Content("\n").join([Content.styled(line, QR_STYLE) for line in lines])
+
+    def text() -> Content:
+        high = screen.app.size.height
+        beside = whole_qr(len(lines), high, fits=screen.fits)
+        parts = [Content(sentence), Content.styled(code, "bold $accent"), Content(beside), drawn]
+        return Content("\n").join([part for part in parts if part.plain])
+
+    screen = CodeScreen(name, text, code)
+    return screen
+
+
+def whole_qr(rows: int, high: int, *, fits: bool) -> str:
+    """Return how to see a QR code of so many rows whole in a window so high; empty if it `fits`."""
+    if fits:
+        return ""
+    if rows + FRAME_LINES > high:
+        return f"The QR code is cut here: it needs a window of {rows + FRAME_LINES} lines."
+    return "Scroll down to its end to see the whole QR code."

@@ -22,6 +22,9 @@ MARK: Final = "    | "
 INDENT: Final = "  "
 """Before every further line of what the program says."""
 
+CODE: Final = re.compile(r"/join chat1-[a-z2-7]+")
+"""A line to pass on, which must be copied whole; in it nobody can say anything else."""
+
 INDENT_MAX: Final = 8
 """Spaces at the beginning of such a line that what is broken off has as well."""
 
@@ -92,7 +95,8 @@ def laid(text: str, mark: str, width: int | None = None) -> str:
     """Return `text` with `mark` before its further lines, none of them broader than `width`.
 
     The broken-off part begins with `MARK`, further in than its line, so that no long text looks
-    like another line of a list.
+    like another line of a list. Where the program speaks, a code stays in one line, which the
+    terminal breaks and copies as one.
     """
     first, *others = text.split("\n")
     if width is None or width < WIDTH_MIN:
@@ -104,6 +108,8 @@ def laid(text: str, mark: str, width: int | None = None) -> str:
 
 
 def _broken(mark: str, line: str, width: int) -> list[str]:
+    if mark == INDENT and CODE.fullmatch(line):
+        return [mark + line]
     indent = min(len(line) - len(line.lstrip(" ")), INDENT_MAX)
     hanging = MARK if mark == MARK else mark + " " * indent + MARK
     first, *others = wrap(line, width - len(hanging), most=None)

@@ -96,7 +96,8 @@ class StatusLine(Horizontal):
     def _draw(self) -> None:
         said = self._saying.now
         self._left.set_class(said is not None or self._barred, "notice")
-        self._left.show(panels.status(self._sentence, said, barred=self._barred))
+        kept = self._barred and not self._saying.is_answer
+        self._left.show(panels.status(self._sentence, said, barred=self._barred, kept=kept))
         if self._saying.for_a_while is not self._timed:
             self._timed = self._saying.for_a_while
             if self._timer is not None:

@@ -30,6 +30,11 @@ class Saying:
         return self._said or self._wrong
 
     @property
+    def is_answer(self) -> bool:
+        """True if what is shown now answers the person, or is what went wrong."""
+        return self._is_answer or self._said is None
+
+    @property
     def for_a_while(self) -> Notice | None:
         """Notice shown for a limited time only."""
         return self._said

@@ -119,15 +119,22 @@ def name(snapshot: Snapshot) -> Content:
     return Content.styled(clean_nick(snapshot.nick), "bold")
 
 
-def status(sentence: str, said: Notice | None, *, barred: bool = False) -> Content:
+def status(
+    sentence: str, said: Notice | None, *, barred: bool = False, kept: bool = False
+) -> Content:
     """Return what happens and what comes next; a notice comes before it.
 
-    `barred`: the sentence says why nothing can be written.
+    Args:
+        sentence: what happens.
+        said: the notice, if there is one.
+        barred: whether the sentence says why nothing can be written.
+        kept: whether the sentence stays in sight, above the notice.
     """
     if said is None:
         return Content.styled(sentence, BUSY if barred else DIM)
     style = "bold $error" if said.level is Level.ERROR else GOOD
-    return Content.styled(clean_text(said.text), style)
+    notice = Content.styled(clean_text(said.text), style)
+    return Content("\n").join([status(sentence, None, barred=barred), notice]) if kept else notice
 
 
 def chip(below: int, above: int, glyphs: Glyphs, chosen: Chosen = USUAL) -> Content:

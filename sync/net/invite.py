@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -37,6 +38,9 @@ TICKET_SEED_SIZE: Final = 16
 
 CHECKSUM_SIZE: Final = 4
 CODE_MAX: Final = 400
+
+_AROUND: Final = re.compile(r"[\s|\u2502\u2503>]+")
+"""Things that get between the lines of a code when it is copied: breaks, frames, quote marks."""
 
 
 class Entry(NamedTuple):
@@ -86,13 +90,18 @@ def encode(invite: Invite) -> str:
     return PREFIX + _base32(payload + _checksum(payload))
 
 
+def is_code(text: str) -> bool:
+    """Return whether `text` is meant as an invite code."""
+    return _AROUND.sub("", text).lower().startswith(PREFIX)
+
+
 def decode(code: str) -> Invite:
-    """Read a code, as a person may have copied it.
+    """Read a code, as a person may have copied it: broken into lines, with marks before them.
 
     Raises:
         LocalError: it is damaged, of a newer version, or no code at all.
     """
-    text = "".join(code.split()).lower()
+    text = _AROUND.sub("", code).lower()
     if not text.startswith(PREFIX) or len(text) > CODE_MAX:
         raise LocalError(
             f"That is no invite code; one begins with {PREFIX} and comes from /invite."

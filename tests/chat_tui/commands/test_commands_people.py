@@ -8,6 +8,7 @@ import pytest
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
+from chat_tui.text.plain_lines import INDENT, laid
 from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint
 from sync.machine import DAY
 from sync.manager.schedule import ASKED
@@ -242,17 +243,26 @@ async def test_a_code_for_a_name_that_we_have_says_so(tmp_path: Path) -> None:
         )
 
 
-async def test_an_invite_has_a_code_to_scan_when_asked(tmp_path: Path) -> None:
+async def test_an_invite_has_a_code_to_scan_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with friends(tmp_path) as (alice, bob):
         plans = await alice.memberships.create("plans")
         direct = await alice.people.open_direct(bob.identity.peer_id)
 
         plain = await Commands(alice).run("/invite", At(plans))
+        monkeypatch.setenv("LC_ALL", "C.UTF-8")
+        monkeypatch.setenv("TERM", "xterm")
         scanned = await Commands(alice).run("/invite qr", At(plans))
+        monkeypatch.setenv("LC_ALL", "C")
+        in_ascii = await Commands(alice).run("/invite qr", At(plans))
         of_two = await Commands(alice).run("/invite", At(direct))
 
         assert "#" * 10 not in plain.text
-        assert "#" * 10 in scanned.text
+        assert "\u2588" * 10 in scanned.text
+        assert max(map(len, laid(scanned.text, INDENT, 80).split("\n")[3:])) < 80
+        assert "|" not in laid(scanned.text, INDENT, 80)
+        assert "#" * 10 in in_ascii.text
         assert alice.memberships.invite(plans) in scanned.text
         assert of_two.text == "This is a channel for two people; nobody else can be invited."
 

@@ -208,6 +208,31 @@ async def test_an_invite_is_shown_to_scan(tmp_path: Path) -> None:
 
 
 @pytest.mark.net
+@pytest.mark.parametrize(
+    ("high", "said"),
+    [
+        (24, "The QR code is cut here: it needs a window of "),
+        (28, "Scroll down to its end to see the whole QR code."),
+        (40, None),
+    ],
+)
+async def test_an_invite_has_its_code_first_and_says_where_the_qr_code_is_not_whole(
+    tmp_path: Path, high: int, said: str | None
+) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice, (80, high)) as (app, pilot):
+        await type_in(pilot, "/create plans")
+        await until(pilot, lambda: "to #plans" in shown(app))
+        await type_in(pilot, "/invite")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await until(pilot, lambda: said is None or said in shown(app))
+        await pilot.pause()
+
+        text = shown(app)
+        assert text.index("chat1-") < text.index("▄▄▄▄▄ █")
+        assert ("QR code" in text) == (said is not None)
+
+
+@pytest.mark.net
 async def test_the_doctor_shows_what_it_finds(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice, (140, 40)) as (app, pilot):
         await type_in(pilot, "/doctor")

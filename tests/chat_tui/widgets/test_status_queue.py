@@ -1,11 +1,14 @@
 """The line above the input: an answer has its time, and news comes after it."""
 
+from chat_tui.widgets.status_line import StatusLine
 from chat_tui.widgets.status_queue import WAITING_MAX, Saying
+from chat_tui.wording import panels
 from sync.view.view import Level, Notice
 from tests.support.chat_tui.readings import command, reading, short_talk, shown, until
 
 ANSWER, OTHER = Notice("bob is no longer blocked"), Notice("Copied the message")
 NEWS, LATER = Notice("Back with bob: 2 received, 0 sent."), Notice("The network changed.")
+BARRED = "You are a reader here: you can read and react, not write."
 WRONG = Notice("There is nobody called bod.", Level.ERROR)
 
 
@@ -76,6 +79,35 @@ def test_what_goes_wrong_by_itself_is_said_at_once() -> None:
     saying.news(WRONG)
 
     assert saying.now == WRONG
+
+
+def test_why_nothing_can_be_written_stays_in_sight_above_news_and_gives_way_to_answers() -> None:
+    saying = Saying()
+    seen = []
+    for said in (saying.news, saying.answer):
+        said(NEWS)
+        kept = not saying.is_answer
+        seen.append(panels.status(BARRED, saying.now, barred=True, kept=kept).plain)
+
+    assert seen == [f"{BARRED}\n{NEWS.text}", NEWS.text]
+
+
+async def test_on_the_screen_news_does_not_cover_why_nothing_can_be_written() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        status = app.query_one(StatusLine)
+        status.show(BARRED, barred=True)
+        status.tell(NEWS)
+        await pilot.pause()
+        both = shown(app)
+        status.pass_on()
+        status.show(BARRED, barred=True)
+        await pilot.pause()
+        after = shown(app)
+
+        assert BARRED in both
+        assert NEWS.text in both
+        assert BARRED in after
+        assert NEWS.text not in after
 
 
 def test_only_so_much_news_waits_and_the_oldest_gives_way() -> None:

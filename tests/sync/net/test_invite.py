@@ -72,6 +72,18 @@ def test_a_code_may_be_copied_with_spaces_line_breaks_and_capitals(
     assert decode(f"  {code[:cut]} \n {code[cut:].upper()}\t") == invited
 
 
+@pytest.mark.parametrize("mark", ["\n    | ", "\n      | ", "\r\n> ", " \u2502\n\u2502 ", "\u2503"])
+@given(INVITES | GOVERNED, st.data())
+def test_a_code_may_be_copied_in_lines_with_marks_before_them(
+    mark: str, invited: Invite, data: st.DataObject
+) -> None:
+    code = encode(invited)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(code)), max_size=3)))
+    parts = [code[a:b] for a, b in zip([0, *cuts], [*cuts, len(code)], strict=True)]
+
+    assert decode(mark.join(parts)) == invited
+
+
 @pytest.mark.parametrize(("version", "invited"), [("1", TEA), ("2", TEAM)])
 def test_codes_of_both_versions_are_written_and_read_for_ever(
     version: str, invited: Invite

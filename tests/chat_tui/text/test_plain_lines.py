@@ -1,0 +1,34 @@
+"""Lines of text without boxes: what is to be copied stays whole, and nobody else can use that."""
+
+import pytest
+
+from chat_tui.text.plain_lines import INDENT, MARK, laid, said
+from sync.machine import ChannelId
+from sync.net import invite
+from sync.net.invite import Invite
+
+CODE = invite.encode(Invite("plans", ChannelId("c0" * 16), b"s" * 32, "lan"))
+
+
+@pytest.mark.parametrize("width", [20, 80, 120])
+def test_a_code_that_the_program_shows_is_one_line_in_every_width(width: int) -> None:
+    lines = laid(f"* Share it with care:\n\n/join {CODE}", INDENT, width).split("\n")
+
+    assert len(CODE) > 80
+    assert lines[-1] == f"{INDENT}/join {CODE}"
+
+
+def test_a_line_of_a_message_is_broken_though_it_looks_like_a_code() -> None:
+    shown = said("12:00", "bob", f"enter:\n/join {CODE}", 80).split("\n")
+
+    assert all(len(line) <= 80 for line in shown)
+    assert all(line.startswith(MARK) for line in shown[1:])
+    copied = "\n".join(shown).partition("/join")[2]
+    assert invite.is_code(copied)
+    assert invite.decode(copied) == invite.decode(CODE)
+
+
+def test_what_is_more_than_a_code_is_broken() -> None:
+    lines = laid(f"* a\n/join {CODE} {'b' * 40}", INDENT, 80).split("\n")
+
+    assert max(map(len, lines)) <= 80
