@@ -17,13 +17,14 @@ announced no port cannot be reached, so it begins all sessions with us.
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from sync.manager.choice import Choice, choose
 from sync.manager.expectations import Expectations
 from sync.manager.histories import Histories
+from sync.manager.live_sessions import RELAYS_MAX, LiveSessions
 from sync.manager.presences import Presences
 from sync.manager.registry import PROTOCOLS
 from sync.manager.searching import Search
@@ -44,6 +45,20 @@ from sync.manager.values import (
     Start,
     StateDiffers,
     WentLive,
+)
+from sync.manager.wishes import (
+    AGAIN_MAX,
+    ASKED,
+    CUT_SHORT,
+    MANY_CAME,
+    MISSING,
+    NEW_LINK,
+    OTHER_STATE,
+    PUSHED_MANY,
+    REGULAR,
+    REGULAR_WHOLE,
+    Regular,
+    Wish,
 )
 from sync.sessions.protocol import Protocols, Situation
 from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
@@ -84,69 +99,9 @@ MOVED_MAX = 3
 CUT_TWICE = 2
 """Sessions in a row that came to nothing, after which the other kind is tried."""
 
-PUSHED_MANY = 256
-"""Messages that come by one session, after which it is compared by author logs what came: that
-acknowledges them at once."""
-
 ONE_AFTER_THE_OTHER: Nanos = SECOND
 """Between sessions over author logs that a channel wants of several peers: the first one has found
 what is missing by then, and the next ones are put off before they begin."""
-
-AGAIN_MAX = 3
-"""Times that a peer is asked to stay again whose places were all taken, or for a session that a
-person wants and that gave way to another."""
-
-RELAYS_MAX = 3
-"""Live sessions of a channel that we want, with those who first brought what others wrote."""
-
-NEW_LINK = "new link"
-MISSING = "messages are missing"
-ASKED = "asked by the person"
-REGULAR = "every five minutes"
-REGULAR_WHOLE = "every hour"
-CUT_SHORT = "a session that the peer began was cut short"
-OTHER_STATE = "another state was told"
-MANY_CAME = f"over {PUSHED_MANY} messages came at once"
-
-
-@dataclass(slots=True)
-class Wish:
-    """A session we want: when, why, how often it failed already, and how far back it looks."""
-
-    at: Nanos
-    why: str
-    failures: int = 0
-    span: Nanos | None = None
-    once: bool = False
-    """See `Sought`."""
-    protocol: str = ""
-    """The only one that is wanted; empty for any."""
-    moved: int = 0
-    """Number of times in a row that the compared sets changed meanwhile."""
-    by_logs: bool = False
-    """Whether whole author logs are to be compared, where the peer offers them."""
-    then: str = ""
-    """Why a session over whole author logs follows this one; empty if none does."""
-    live: bool = False
-    """Whether it is to stay, to pass on what is new."""
-
-    @property
-    def is_asked(self) -> bool:
-        """True if a person waits for it."""
-        return self.why == ASKED
-
-    @property
-    def is_tried_again(self) -> bool:
-        """True if one that gave way is to begin anew as it was."""
-        return self.live or (self.is_asked and self.failures < AGAIN_MAX)
-
-
-@dataclass(slots=True)
-class Regular:
-    """Regular comparison of a channel: when the next one is due, and how many there were."""
-
-    at: Nanos
-    count: int = 0
 
 
 class Manager:
@@ -175,8 +130,7 @@ class Manager:
         self._searches: dict[ChannelId, Search] = {}
         self._observed: dict[ChannelId, PeerId] = {}
         """Peer of the next regular comparison: the newest author whose entry was let in."""
-        self._live: dict[tuple[ChannelId, PeerId], bool] = {}
-        """Live sessions, and whether we wanted them."""
+        self._live = LiveSessions()
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
@@ -206,7 +160,7 @@ class Manager:
                 self._observed[channel] = peer
             case WentLive(channel, peer):
                 ended = self._running.get(SessionKey(channel, peer))
-                self._live[channel, peer] = ended is not None and ended.live
+                self._live.began(channel, peer, wanted=ended is not None and ended.live)
             case Rebuilt(channel):
                 self._on_rebuilt(channel, now)
             case Tick():
@@ -264,7 +218,7 @@ class Manager:
     def _on_rebuilt(self, channel: ChannelId, now: Nanos) -> None:
         """Count all sessions of a channel as failed."""
         self.expectations.end_all(self.expectations.of(channel))
-        for peer in [peer for known, peer in self._live if known == channel]:
+        for peer in self._live.peers(channel):
             self._live_over(channel, peer, now)
         for key in [key for key in self._running if key.channel == channel]:
             failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
@@ -287,12 +241,15 @@ class Manager:
 
     def _on_relayed(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Wish for a live session with a relay, unless there are enough."""
-        if (channel, peer) in self._live or not self._presences.offers(channel, peer):
+        if self._live.has(channel, peer) or not self._presences.offers(channel, peer):
             return
-        wanted = {key for key, ours in self._live.items() if ours and key[0] == channel}
-        for table in (self._wishes, self._running):
-            wanted |= {key[:2] for key, one in table.items() if one.live and key.channel == channel}
-        if len(wanted) < RELAYS_MAX:
+        coming = {
+            key.peer
+            for table in (self._wishes, self._running)
+            for key, one in table.items()
+            if one.live and key.channel == channel
+        }
+        if len(self._live.wanted(channel) | coming) < RELAYS_MAX:
             self._wishes.pop(SessionKey(channel, peer), None)
             self._wish(channel, peer, Wish(now, RELAY, by_logs=True, live=True))
 
@@ -300,7 +257,7 @@ class Manager:
         self, channel: ChannelId, peer: PeerId, now: Nanos, *, wanted: bool = True
     ) -> None:
         """A live session is over; one that is still `wanted` is to begin anew."""
-        if self._live.pop((channel, peer), False) and wanted:
+        if self._live.over(channel, peer) and wanted:
             at = now + RETRY_FIRST
             self._wish(channel, peer, Wish(at, RELAY, by_logs=True, live=True))
 
@@ -358,7 +315,7 @@ class Manager:
         self._linked.pop((channel, peer), None)
         self.expectations.end(channel, peer)
         self._presences.left(channel, peer)
-        self._live.pop((channel, peer), None)
+        self._live.over(channel, peer)
         if not any(one == peer for _, one in self._linked):
             self._begun.pop(peer, None)
         for table in (self._wishes, self._running):
@@ -501,7 +458,7 @@ class Manager:
             self._histories.compared(channel, peer, now)
         if ended is not None and ended.then:
             self._wish(channel, peer, Wish(now, ended.then, by_logs=True))
-        elif ended is not None and ended.live and (channel, peer) not in self._live:
+        elif ended is not None and ended.live and not self._live.has(channel, peer):
             if ended.failures < AGAIN_MAX:
                 self._ask_to_stay_again(event, ended, now)
         elif self._owes_ticks(event, ended):

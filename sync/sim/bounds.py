@@ -134,7 +134,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
     "Histories._logs": _channels,
     "Manager._begun": _links,
-    "Manager._live": _links,
+    "LiveSessions._wanted": _links,
     "Relays._through": relays.AUTHORS_MAX,
     "Relays._told": _links,
     "Sending._due": _stored,

@@ -11,7 +11,7 @@ from chat_tui.commands.table import Commands
 from chat_tui.text.plain_lines import INDENT, laid
 from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint
 from sync.machine import DAY
-from sync.manager.schedule import ASKED
+from sync.manager.wishes import ASKED
 from sync.view.view import PeerState, SyncShown, Trust
 from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import meet, running, setup_of

@@ -7,18 +7,9 @@ import pytest
 
 from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
+from sync.manager.live_sessions import RELAYS_MAX
 from sync.manager.registry import WITH_P2PANDA
-from sync.manager.schedule import (
-    AGAIN_MAX,
-    ASKED,
-    MANY_CAME,
-    NEW_LINK,
-    PUSHED_MANY,
-    RELAYS_MAX,
-    RETRY_FIRST,
-    SPAN,
-    Manager,
-)
+from sync.manager.schedule import RETRY_FIRST, SPAN, Manager
 from sync.manager.values import (
     Announced,
     Asked,
@@ -33,6 +24,7 @@ from sync.manager.values import (
     Start,
     WentLive,
 )
+from sync.manager.wishes import AGAIN_MAX, ASKED, MANY_CAME, NEW_LINK, PUSHED_MANY
 from sync.p2panda.session import SET_LOGS
 from sync.sessions.values import PUT_OFF, RELAY, Mode, Outcome
 

@@ -10,16 +10,10 @@ from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
 from sync.manager.registry import WAKU_ONLY
 from sync.manager.schedule import (
     AGAIN_AFTER,
-    ASKED,
     ASKING_MAX,
-    CUT_SHORT,
     LACKING_AFTER,
-    MISSING,
     MOVED_MAX,
-    NEW_LINK,
     PERIOD,
-    REGULAR,
-    REGULAR_WHOLE,
     RETRY_FIRST,
     RETRY_MAX,
     SESSIONS_MAX,
@@ -40,6 +34,7 @@ from sync.manager.values import (
     Sought,
     Start,
 )
+from sync.manager.wishes import ASKED, CUT_SHORT, MISSING, NEW_LINK, REGULAR, REGULAR_WHOLE
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC

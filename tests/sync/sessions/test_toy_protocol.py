@@ -14,7 +14,7 @@ from storage.archive.simulated import SimulatedExport
 from storage.archive.tables import LOG_DIR
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, Tick
-from sync.manager.schedule import ASKED
+from sync.manager.wishes import ASKED
 from sync.runner.log_rows import LogKind
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import Outcome
