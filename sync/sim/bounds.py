@@ -210,6 +210,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Asking.in_line": incoming.MISSING_MAX,
     "Asking.requests": asking.REQUESTS_MAX,
     "Reference.members": _links,
+    "Current.profiles": registers.ENTRIES_MAX,
+    "Current.reads": registers.ENTRIES_MAX,
     "Registers._entries": registers.ENTRIES_MAX,
     "Registers._lowest": 2 * registers.ENTRIES_MAX + registers.STALE_MAX,
     "Registers._of_author": registers.ENTRIES_MAX,
