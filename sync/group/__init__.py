@@ -1,7 +1,7 @@
 """One channel: the one way in, its machines, their effects mapped together.
 
 - `records`: what a journal keeps, and the state it gives back.
-- `values`: inputs and effects, the records among them.
+- `values`: inputs and effects, the records among them; `op_values`: those about governance.
 - `ingest`: from bytes to a checked entry (PROTOCOL 3, "One way in").
 - `reference`, `clock_values`: the channel's reference clock.
 - `aside`, `future_entries`: entries stamped in the future, until their time.

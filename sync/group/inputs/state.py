@@ -1,12 +1,12 @@
 """Take in state entries, of peers and ours, and compare roots."""
 
+from sync.calimero.state.contents import StateKind
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.governing import NOT_FOUNDED
 from sync.group.machines import Machines
-from sync.group.state_mapping import stated
 from sync.group.stating import StateNews
-from sync.machine import PeerId
+from sync.machine import ChannelId, PeerId
 from sync.sessions import values as session_values
 
 
@@ -42,7 +42,26 @@ def on_brought(group: Machines, brought: session_values.AcceptedState) -> list[v
 
 def take_news(group: Machines, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:
     """Keep entries that stand now, and tell what is different by them."""
-    effects = stated(group.channel, news, peer)
+    effects = _stated(group.channel, news, peer)
     if group.governing is not None and news.lacking:
         effects += group.lack_ops(peer, group.governing.governance.dag.missing(news.lacking))
+    return effects
+
+
+def _stated(channel: ChannelId, news: StateNews, peer: PeerId | None) -> list[values.Effect]:
+    """Return what entries that came are to the group, records first; `peer` brought them."""
+    effects: list[values.Effect] = []
+    kinds: set[StateKind] = set()
+    authors: set[PeerId] = set()
+    for entry, kept in news.taken:
+        effects.append(values.StoreState(channel, entry.content))
+        if kept.pushed_out is not None:
+            effects.append(values.DropState(channel, kept.pushed_out.key))
+            kinds.add(kept.pushed_out.kind)
+        kinds.add(entry.kind)
+        authors.add(PeerId(entry.author.hex()))
+    if kinds:
+        effects.append(values.StateChanged(frozenset(kinds), frozenset(authors)))
+    if peer is not None:
+        effects += [values.Refused(peer, reason) for reason in news.refused]
     return effects
