@@ -170,7 +170,8 @@ async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: st
 
         assert not result.ok
         assert result.text.startswith(says)
-        assert result.text.endswith(": leave it out, or write waku, logheight, sets or live.")
+        ways = "waku, logheight, sets, live, hash or level"
+        assert result.text.endswith(f": leave it out, or write {ways}.")
 
 
 @pytest.mark.parametrize(
