@@ -17,7 +17,7 @@ from chat_tui.cli.export import simulated_export
 from chat_tui.cli.sim_outcome import as_json, as_text
 from chat_tui.cli.simulation_options import MESH_PEERS_MAX
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.manager.registry import PROTOCOLS, WHOLE_BY
+from sync.manager.registry import WHOLE_BY, WITH_P2PANDA
 from sync.sds.parameters import PROFILES
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
@@ -114,7 +114,7 @@ class Request:
             mesh=self.mesh,
             hostile=self.hostile,
             rooms=self.rooms,
-            protocols=PROTOCOLS if self.protocol is None else WHOLE_BY[self.protocol],
+            protocols=WITH_P2PANDA if self.protocol is None else WHOLE_BY[self.protocol],
         )
 
     def command(self, seed: int) -> str:

@@ -85,7 +85,9 @@ class Group(Machines):
                 effects = acts.on_catch_up(self, event)
             case values.AnswersChecked():
                 effects = acts.on_checked(self, event)
-            case values.SetState() | values.StateArrived() | values.RootTold():
+            case (
+                values.SetState() | values.StateArrived() | values.RootTold() | values.HeldLoaded()
+            ):
                 effects = state.on_state(self, event)
             case _:
                 effects = self.feed_sessions(event)
@@ -100,10 +102,8 @@ class Group(Machines):
         if self.governing is not None:
             effects += self.governing.tick(self.peers, self.now)
         beat = self.state_beats.deadline()
-        if beat is not None and beat <= self.now:
-            root = self.stating.registers.tree.root
-            if told := self.state_beats.due(root, self.now):
-                effects.append(values.TellRoot(tuple(told), root))
+        if beat is not None:  # there are peers who understand state
+            effects += state.followed(self, beat)
         return effects
 
     @property
@@ -114,7 +114,9 @@ class Group(Machines):
     def deadline(self) -> Nanos | None:
         """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
-        due = earlier(earlier(due, self.typists.deadline()), self.state_beats.deadline())
+        due = earlier(due, self.typists.deadline())
+        if (beat := self.state_beats.deadline()) is not None:  # else there is nobody to tell
+            due = earlier(earlier(due, beat), self.held_marks.deadline())
         if self.loading.ids or self.loading.left:
             due = earlier(due, self.loading.deadline())
         due = earlier(earlier(due, self.relays_at), self.relays.deadline())

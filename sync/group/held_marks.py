@@ -34,10 +34,17 @@ class HeldMarks:
         self._due: Nanos | None = None
         self._told_at: Nanos | None = None
         self._told: Held | None = None
+        self._count = 0
 
     def deadline(self) -> Nanos | None:
         """Return when a mark is due."""
         return self._due
+
+    def grown(self, count: int, now: Nanos) -> None:
+        """So many messages are delivered now."""
+        if count != self._count:
+            self._count = count
+            self.delivered(now)
 
     def delivered(self, now: Nanos) -> None:
         """Something was delivered that a mark has not told."""

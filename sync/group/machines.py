@@ -10,6 +10,7 @@ from sync.group import values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.governing import Governing
+from sync.group.held_marks import HeldMarks
 from sync.group.history_loading import Loading
 from sync.group.logs import ChannelLogs
 from sync.group.relays import Relays
@@ -88,6 +89,7 @@ class Machines(ABC):
         self.aside = Aside(author.me)
         self.typists = Typists()
         self.state_beats = StateBeats(author.me, rng)
+        self.held_marks = HeldMarks()
         self.relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
         self.restored = False

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.calimero.state.contents import Content, Held, Pin, Profile, Read, StateKind, Topic
-from sync.machine import PeerId
+from sync.machine import MessageId, PeerId
 
 __all__ = [  # what is only passed on
     "Content",
@@ -51,6 +51,23 @@ class RootTold:
 
     peer: PeerId
     root: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLoaded:
+    """Answer to `LoadHeld`: messages of ours that the mark of `peer` proves."""
+
+    peer: PeerId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadHeld:
+    """Look which of these messages lie under the heads that the mark of `peer` names."""
+
+    peer: PeerId
+    heads: tuple[MessageId, ...]
+    wanted: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)

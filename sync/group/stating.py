@@ -70,6 +70,9 @@ MAY_NOT: Final = {
     StateKind.TOPIC: "Only admins set the topic here.",
     StateKind.PIN: "Only admins pin here.",
 }
+WRITE_FIRST: Final = (
+    "Write something here first: in an open channel what people set counts once they have."
+)
 NOT_IN: Final = "You are not in this channel (any more)."
 
 Judge = Callable[[Key, tuple[OpId, ...], Doing], Verdict]
@@ -297,11 +300,28 @@ class Stating:
         Raises:
             LocalError: as `set`.
         """
+        if not self._counts(event.kind):
+            return ()
         if event.content is None:
             taken = self.delete(event.kind, reference, heads, event.name)
         else:
             taken = self.set(event.content, reference, heads, event.name)
         return (taken, *self.renewed(reference, heads))
+
+    @property
+    def counts(self) -> bool:
+        """True if what we set counts with the others: in open channels once we have written."""
+        return self._knows is None or self._knows(self._me)
+
+    def _counts(self, kind: StateKind) -> bool:
+        """Return whether to set a register of ours now; a profile is set once it counts.
+
+        Raises:
+            LocalError: what a person sets would reach nobody.
+        """
+        if not self.counts and kind in MAY_NOT:
+            raise LocalError(WRITE_FIRST)
+        return self.counts
 
     def set(
         self,

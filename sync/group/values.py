@@ -56,6 +56,8 @@ from sync.group.records import (
 )
 from sync.group.state_values import (
     Content,
+    HeldLoaded,
+    LoadHeld,
     RootTold,
     SetState,
     StateArrived,
@@ -130,6 +132,8 @@ __all__ = [  # what is only passed on
     "LiveBegan",
     "LoadEntries",
     "LoadOps",
+    "HeldLoaded",
+    "LoadHeld",
     "LoadedEntry",
     "LogsAnnounced",
     "MemberClock",
@@ -351,6 +355,7 @@ Input: TypeAlias = (
     | SetState
     | StateArrived
     | RootTold
+    | HeldLoaded
     | Tick
 )
 
@@ -603,5 +608,6 @@ Effect: TypeAlias = (
     | TellState
     | StateChanged
     | TellRoot
+    | LoadHeld
     | StateDiffers
 )

@@ -462,6 +462,15 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self._engine.written(token, message_id)
 
+    def load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
+        """See `sync.net.outlet.Host`."""
+        self.spawn("mark", self._load_held(channel, wanted))
+
+    async def _load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
+        found = await self._journal.under(channel, wanted.heads, wanted.wanted)
+        if found:
+            self.queue_input(channel, values.HeldLoaded(wanted.peer, found))
+
     def state_set(self, token: int) -> None:
         """See `sync.net.outlet.Host`."""
         self._engine.state_set(token)

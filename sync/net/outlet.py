@@ -54,6 +54,9 @@ class Host(Protocol):
     def acted(self, token: int, op: values.OpId) -> None:
         """An op of ours is committed."""
 
+    def load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
+        """Look on the disk what a mark proves, and feed it."""
+
     def state_set(self, token: int) -> None:
         """A register of ours is committed."""
 
@@ -144,6 +147,8 @@ class Outlet:
                 self.host.state_set(token)
             case values.TellState(contents):
                 self.mesh.send_state(channel, contents)
+            case values.LoadHeld():
+                self.host.load_held(channel, effect)
             case values.TellRoot(peers, root):
                 self.mesh.send_root(channel, peers, root)
             case values.Sought() | values.Relayed():

@@ -197,6 +197,7 @@ class Outlet:
                 | values.LoadOps()
                 | values.TellState()
                 | values.TellRoot()
+                | values.LoadHeld()
             ):
                 self._govern(node, room, effect)
             case _ if node.number >= self.hostile_from:
@@ -215,7 +216,8 @@ class Outlet:
         | values.AnswerOps
         | values.LoadOps
         | values.TellState
-        | values.TellRoot,
+        | values.TellRoot
+        | values.LoadHeld,
     ) -> None:
         """Say something of governance or state: what is on links is lost as frames are."""
         me = node.identity.peer_id
@@ -225,6 +227,10 @@ class Outlet:
             case values.LoadOps(peer, ops, more):
                 contents = node.disks[room.channel].load_ops(ops)
                 self.streams.feed(node, values.OpsLoaded(peer, contents, more), room.channel)
+            case values.LoadHeld(peer, heads, wanted):
+                proved = node.disks[room.channel].under(heads, wanted)
+                if proved:
+                    self.streams.feed(node, values.HeldLoaded(peer, proved), room.channel)
             case values.TellRoot(peers, root):
                 hearers = [self._by_peer[peer].number for peer in peers]
                 self._say(node, room, values.RootTold(me, root), hearers, len(root))

@@ -5,6 +5,7 @@ from typing import Final
 
 from sync.group import values
 from sync.group.inputs import clocks
+from sync.group.inputs import state as state_inputs
 from sync.group.machines import Machines
 from sync.group.sds_mapping import restored_of
 from sync.machine import MessageId
@@ -39,7 +40,7 @@ def on_restored(group: Machines, state: values.ChannelState) -> list[values.Effe
     group.restored = True
     if group.governing is not None:
         effects.append(values.Governed(()))
-    return [*effects, *clocks.judged(group)]
+    return [*effects, *clocks.judged(group), *state_inputs.restored(group)]
 
 
 def on_damaged(group: Machines, message_ids: Sequence[MessageId]) -> list[values.Effect]:

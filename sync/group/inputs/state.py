@@ -1,20 +1,32 @@
 """Take in state entries, of peers and ours, and compare roots."""
 
-from sync.calimero.state.contents import StateKind
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+from sync.calimero.state.contents import Held, StateKind
+from sync.calimero.state.registers import Kept
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.governing import NOT_FOUNDED
 from sync.group.machines import Machines
-from sync.group.stating import StateNews
-from sync.machine import ChannelId, PeerId
+from sync.group.stating import StateNews, Taken
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds import events as sds
 from sync.sessions import values as session_values
+
+WANTED_MAX: Final = 64
+"""Messages of ours that one mark is asked about: the oldest that nobody has acknowledged."""
 
 
 def on_state(
-    group: Machines, event: values.SetState | values.StateArrived | values.RootTold
+    group: Machines,
+    event: values.SetState | values.StateArrived | values.RootTold | values.HeldLoaded,
 ) -> list[values.Effect]:
-    """Take in state entries of a peer, or its root, or set a register of ours."""
+    """Take in state entries of a peer, its root, or what its mark proves, or set a register."""
     reference = group.now + group.aside.offset
+    if isinstance(event, values.HeldLoaded):
+        return group.feed_sds(sds.HeldBy(event.peer, event.message_ids))
     if isinstance(event, values.RootTold):
         root = group.stating.registers.tree.root
         differs = group.state_beats.heard(event.peer, event.root, root, group.now)
@@ -40,12 +52,66 @@ def on_brought(group: Machines, brought: session_values.AcceptedState) -> list[v
     return effects
 
 
+def followed(group: Machines, beat: Nanos) -> list[values.Effect]:
+    """Tell our root and what we hold, if it is time; `beat` is when the root is due."""
+    effects: list[values.Effect] = []
+    if beat <= group.now:
+        root = group.stating.registers.tree.root
+        if told := group.state_beats.due(root, group.now):
+            effects.append(values.TellRoot(tuple(told), root))
+    if group.stating.counts:
+        group.held_marks.grown(len(group.sds.log.order), group.now)
+    marked = group.held_marks.deadline()
+    if marked is not None and marked <= group.now:
+        effects += _mark(group)
+    return effects
+
+
+def _mark(group: Machines) -> list[values.Effect]:
+    """Sign and tell what we hold; who may not set anything here tells nothing."""
+    tips = [(lamport, one.message_id) for lamport, one in group.sds.log.tips.values()]
+    gaps = len(group.sds.incoming.missing) + len(group.sds.incoming.lost)
+    held = group.held_marks.due(tips, gaps, group.now)
+    heads = () if group.governing is None else group.governing.cut()
+    if held is None or (group.governing is not None and not heads):
+        return []
+    try:
+        taken = group.stating.set(held, group.now + group.aside.offset, heads)
+    except LocalError:
+        return []
+    effects = take_news(group, StateNews((taken,)))
+    return [*effects, values.TellState((taken.entry.content,))]
+
+
+def restored(group: Machines) -> list[values.Effect]:
+    """Look what the marks on the disk prove."""
+    marks = group.stating.registers.of_kind(StateKind.HELD).values()
+    return proofs_of(group, [Taken(mark, Kept()) for mark in marks])
+
+
+def proofs_of(group: Machines, taken: Sequence[Taken]) -> list[values.Effect]:
+    """Look what the marks of others prove of our messages that nobody has acknowledged."""
+    effects: list[values.Effect] = []
+    wanted = tuple(islice(group.sds.outgoing.pending, WANTED_MAX))
+    for entry, _ in taken:
+        held = entry.says if entry.kind is StateKind.HELD else None
+        peer = PeerId(entry.author.hex())
+        if not wanted or not isinstance(held, Held) or peer == group.author.me:
+            continue
+        heads = tuple([MessageId(head.hex()) for head in held.heads])
+        if not held.gaps:
+            effects.append(values.LoadHeld(peer, heads, wanted))
+        elif named := tuple([one for one in wanted if one in heads]):
+            effects += group.feed_sds(sds.HeldBy(peer, named))
+    return effects
+
+
 def take_news(group: Machines, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:
     """Keep entries that stand now, and tell what is different by them."""
     effects = _stated(group.channel, news, peer)
     if group.governing is not None and news.lacking:
         effects += group.lack_ops(peer, group.governing.governance.dag.missing(news.lacking))
-    return effects
+    return [*effects, *proofs_of(group, news.taken)]
 
 
 def _stated(channel: ChannelId, news: StateNews, peer: PeerId | None) -> list[values.Effect]:

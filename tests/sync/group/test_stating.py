@@ -18,6 +18,7 @@ from sync.group.stating import (
     StateNews,
     Stating,
 )
+from sync.group.values import SetState
 from sync.machine import MILLISECOND, MINUTE, SECOND
 from tests.support.sync.states import GROUP, deletion_of, entry_of, person, pin_of
 
@@ -94,6 +95,16 @@ def test_in_an_open_channel_an_author_waits_until_a_message_of_theirs_is_here() 
     known.add(key(1))
     assert [one.entry for one in here.on_author_known(key(1)).taken] == [entry]
     assert here.aside == 0
+
+
+def test_in_an_open_channel_we_set_nothing_before_we_have_written() -> None:
+    known: set[Key] = set()
+    here = stating_of(knows=known.__contains__)
+    assert here.on_set(SetState(1, StateKind.PROFILE, Profile("al")), NOW, ()) == ()
+    with pytest.raises(LocalError, match="Write something here first"):
+        here.on_set(SetState(2, StateKind.TOPIC, Topic("tea")), NOW, ())
+    known.add(key(9))
+    assert len(here.on_set(SetState(3, StateKind.TOPIC, Topic("tea")), NOW, ())) == 1
 
 
 def test_strangers_who_make_up_keys_take_a_bounded_room() -> None:

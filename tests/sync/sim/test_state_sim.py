@@ -3,7 +3,7 @@
 import pytest
 
 from sync.calimero.governance.ops import Access, Key, Policy, SetPolicy
-from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
+from sync.calimero.state.contents import Held, Pin, Profile, StateKind, Topic
 from sync.calimero.state.folds import pins, topic
 from sync.calimero.state.registers import Registers
 from sync.machine import SECOND
@@ -54,17 +54,20 @@ def test_what_is_set_is_at_everybody_at_once_and_still_there_after_a_crash() -> 
     assert [name for name, _ in pins(registers(world, 2), everybody)] == [bytes(32)]
 
 
-def test_in_an_open_channel_who_has_written_nothing_sets_nothing_until_they_do() -> None:
+def test_in_an_open_channel_what_somebody_sets_counts_once_they_have_written() -> None:
     world = World(SIZE, 1)
     world.run(6 * SECOND)
     world.set_state(0, Topic("buy this"))
+    world.set_state(0, Profile("eve"), kind=StateKind.PROFILE)
     world.run(SECOND)
-    assert len(registers(world, 1)) == 0
+    assert [len(registers(world, number)) for number in range(SIZE)] == [0] * SIZE
     world.write_text(0, "hello")
+    world.run(SECOND)
+    world.set_state(0, Topic("tea"))
     world.run(SECOND)
     found = topic(registers(world, 1), everybody)
     assert found is not None
-    assert found[0] == "buy this"
+    assert found[0] == "tea"
 
 
 def test_in_a_governed_channel_who_may_not_set_the_topic_sets_none() -> None:
@@ -182,3 +185,52 @@ def test_a_governed_channel_agrees_on_governance_first_and_then_on_state() -> No
     world.heal()
     world.run(120 * SECOND)
     assert len(roots(world)) == 1
+
+
+def mark_of(world: World, number: int, at: int) -> Held | None:
+    entry = registers(world, at).of(Key(world.nodes[number].identity.public_key), StateKind.HELD)
+    says = None if entry is None else entry.says
+    return says if isinstance(says, Held) else None
+
+
+def test_what_is_held_is_told_after_it_was_delivered_and_no_more_often_than_it_changes() -> None:
+    world = talkative(4)
+    world.run(6 * SECOND)
+    for number in range(SIZE):
+        world.write_text(number, "hello")
+    world.run(40 * SECOND)
+    told = mark_of(world, 1, at=0)
+    assert told is not None
+    assert told.gaps == 0
+    stamps = [one.signed.stamp for one in registers(world, 0).of_kind(StateKind.HELD).values()]
+    assert len(stamps) == SIZE
+    world.run(120 * SECOND)
+    assert stamps == [
+        one.signed.stamp for one in registers(world, 0).of_kind(StateKind.HELD).values()
+    ]
+
+
+def test_a_tick_survives_whoever_gave_it() -> None:
+    """Node 0 writes, 1 receives and says so to 2 alone, then both are away; 2 tells 0 of it."""
+    world = talkative(5)
+    world.run(6 * SECOND)
+    for number in range(SIZE):
+        world.write_text(number, "hello")
+    world.run(40 * SECOND)
+    world.crash(3)
+    world.partition({0, 1}, {2})
+    world.run(20 * SECOND)
+    world.write_text(0, "are you there?")
+    world.run(SECOND // 20)
+    world.crash(0)
+    world.run(60 * SECOND)
+    world.heal()
+    world.run(60 * SECOND)
+    assert mark_of(world, 1, at=2) == mark_of(world, 1, at=1)
+    world.crash(1)
+    world.run(SECOND)
+    world.restart(0)
+    pending = world.nodes[0].disks[next(iter(world.rooms))].restore().outgoing
+    assert len(pending) == 1
+    world.run(60 * SECOND)
+    assert world.nodes[0].disks[next(iter(world.rooms))].restore().outgoing == ()
