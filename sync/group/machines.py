@@ -88,8 +88,7 @@ class Machines(ABC):
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
-        self.state_beats = StateBeats(author.me, rng)
-        self.held_marks = HeldMarks()
+        self.state_beats, self.held_marks = StateBeats(author.me, rng), HeldMarks()
         self.relays_at: Nanos | None = None
         """When to look whether live sessions that we began are still needed."""
         self.restored = False
