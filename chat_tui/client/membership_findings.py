@@ -15,7 +15,7 @@ ADMIN: Final = "admin"
 
 def membership_findings(status: Mapping[str, Any] | None) -> Iterator[Finding]:
     """Yield a finding for each governed channel, from the status of the open chat, if one is."""
-    channels = [] if status is None else status["channels"]
+    channels = [] if status is None else status.get("channels", [])
     for info in channels:
         governance = info.get("governance")
         if not governance or not governance["members"]:

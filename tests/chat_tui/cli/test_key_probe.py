@@ -52,6 +52,7 @@ def test_what_a_key_does_elsewhere_is_a_line_each() -> None:
         "with a message selected: keys.reading_ask: Message: ask for the lost",
         "in the protocol's pane: keys.pane_record: Protocol: record the frames",
         "in the list of peers: keys.peers_reconcile: Peers: compare histories now",
+        "in the list of members: keys.members_role: Members: give one a role",
         "in the demo: keys.demo_again: Demo: this scenario again",
     ]
 

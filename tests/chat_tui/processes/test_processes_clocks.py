@@ -202,6 +202,14 @@ async def test_strangers_set_nobodys_clock(tmp_path: Path) -> None:
         strangers = {one.me for one in liars}
         await alice.until(lambda: strangers <= alice.peers_up, "alice has met the strangers")
         await bob.until(lambda: strangers <= bob.peers_up, "bob has met the strangers")
+        await bob.until(
+            lambda: any(
+                change["nick"] == "bob" and change["after"] == "member"
+                for event in bob.events("membership")
+                for change in event["changes"]
+            ),
+            "bob was let in",
+        )
         for number in range(3):
             [from_alice] = await alice.say(f"{number}: shall we meet?")
             [from_bob] = await bob.say(f"{number}: tomorrow")
