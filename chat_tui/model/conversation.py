@@ -14,14 +14,17 @@ from dataclasses import replace
 from typing import Final
 
 from chat_tui.client.parked_lines import ParkedLines
+from chat_tui.model.folds import Folds, is_folded
 from chat_tui.model.read_position import Attention
 from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_text
 from chat_tui.text.namesakes import Names, look_alike_key
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import day_of
 from chat_tui.wording.acts import SIGN
+from chat_tui.wording.folding import folded_away
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
+from sync.view.governance_infos import Lateness
 from sync.view.view import Line, Position
 
 ROWS_KEPT: Final = 2000
@@ -85,6 +88,7 @@ class Conversation:
         self._hidden: dict[MessageId, None] = {}
         self._pinned: Set[MessageId] = frozenset()
         self._read_by: Mapping[MessageId, str] = {}
+        self._folds = Folds(self.rows)
 
     @property
     def first(self) -> Position | None:
@@ -277,6 +281,11 @@ class Conversation:
         indexes = [self.index_of(message_id) for message_id in touched]
         return self._redecorate(sorted(index for index in indexes if index is not None))
 
+    def unfold(self, message_id: MessageId) -> list[Change]:
+        """Show the lines of a run that is folded away, of which one is named."""
+        index = self.index_of(message_id)
+        return [] if index is None else self._redecorate(self._folds.open(index, self._breaks))
+
     def gaps(self) -> list[MessageId]:
         """Return the messages in memory that follow a gap, whether that is said or not."""
         return [row.line.message_id for row in self.rows if row.line.after_gap]
@@ -439,7 +448,7 @@ class Conversation:
         for run in runs:
             for index in range(run.index, run.index + run.count):
                 self.rows[index] = self._decorated(index)
-            changes += self._redecorate([run.index + run.count])
+            changes += self._redecorate([run.index, run.index + run.count])
         for line in delivered:
             changes += self._update(bisect_left(self._positions, line.position), line)
         return changes + self._rename(doubled)
@@ -449,7 +458,11 @@ class Conversation:
         row = self.rows[index]
         if (line.loading and not row.line.loading) or (line.pending and not row.line.pending):
             return []
-        return self._put(index, replace(row, line=line, text=self._text(line)))
+        changes = self._put(index, replace(row, line=line, text=self._text(line)))
+        refolded = (row.line.late, row.line.deleted) != (line.late, line.deleted)
+        if refolded or is_folded(line):
+            changes += self._redecorate([index, index + 1])
+        return changes
 
     def _text(self, line: Line) -> str:
         """Return what stands where the text of a message does, with names that are told apart."""
@@ -458,6 +471,7 @@ class Conversation:
     def _forget(self, index: int, count: int) -> list[Change]:
         for row in self.rows[index : index + count]:
             del self._known[row.line.message_id]
+            self._folds.opened.discard(row.line.message_id)
         del self.rows[index : index + count]
         del self._positions[index : index + count]
         return [Removed(index, count), *self._redecorate([index])]
@@ -485,16 +499,25 @@ class Conversation:
     def _redecorate(self, indexes: Iterable[int]) -> list[Change]:
         changes: list[Change] = []
         for index in indexes:
-            if index < len(self.rows):
-                changes += self._put(index, self._decorated(index))
+            head = self._folds.head(index - 1, self._breaks)
+            for at in (index,) if head is None else (head, index):
+                if at < len(self.rows):
+                    changes += self._put(at, self._decorated(at))
         return changes
 
     def _decorated(self, index: int) -> Row:
         """Return the row with what its place, its name and the reader make of it."""
         row = self.rows[index]
         above = self.rows[index - 1].line if index else None
+        folds, tucked = self._folds.of(index, self._breaks)
+        text = row.text
+        if is_folded(row.line):
+            text = folded_away(folds, row.nick) if folds else self._unfolded(row.line)
         return replace(
             row,
+            text=text,
+            folds=folds,
+            tucked=tucked,
             full_name=row.line.act is None and look_alike_key(row.nick) in self._names.shared,
             day=self._day(index),
             aside=self._aside_of(row.line, above),
@@ -504,6 +527,16 @@ class Conversation:
             pinned=row.line.message_id in self._pinned,
             read_by=self._read_by.get(row.line.message_id, ""),
         )
+
+    def _unfolded(self, line: Line) -> str:
+        return self._text(replace(line, late=Lateness.IN_TIME))
+
+    def _breaks(self, index: int) -> bool:
+        """Return whether something stands above a row, which so does not go on with a run."""
+        line = self.rows[index].line
+        aside = self._aside_of(line, self.rows[index - 1].line)
+        gap = line.after_gap and line.message_id not in self._hidden
+        return bool(aside or gap or self._attention.new_at(line.position) or self._day(index))
 
     def _day(self, index: int) -> str:
         """Return the day that begins with a row; what is set aside only claims to have one."""

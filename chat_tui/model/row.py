@@ -28,6 +28,10 @@ class Row:
     """Number of unread messages that begin here, else 0."""
     begins: bool = False
     """Whether another author wrote the message before this one."""
+    folds: int = 0
+    """Number of lines that are folded away and that this row stands for, its own the first."""
+    tucked: bool = False
+    """Whether a row above stands for this one, which fills no line then."""
     gap_hidden: bool = False
     """Whether the reader does not want to be told of the gap any more."""
     pinned: bool = False
@@ -38,6 +42,12 @@ class Row:
     def dim(self) -> bool:
         """True if the message is shown before it is delivered."""
         return self.line.loading or self.line.parked or self.line.pending
+
+    @property
+    def unfolded(self) -> bool:
+        """True if somebody wanted to see what is folded away."""
+        folded = self.line.late is Lateness.FOLDED and not self.line.deleted
+        return folded and not self.folds and not self.tucked
 
     @property
     def gap(self) -> bool:

@@ -316,6 +316,9 @@ class Reading(Vertical):
         if self.transcript.on_gap:
             self._gaps.open(self.transcript.about)
             return
+        if opened := self.transcript.conversation.unfold(wish.message_id):
+            self.transcript.apply(opened)
+            return
         index = self.transcript.conversation.index_of(wish.message_id)
         if index is not None:
             self._show_details(self.transcript.conversation.rows[index].line)

@@ -1,4 +1,4 @@
-"""Cursor stops in a conversation: every message, and every line of a gap."""
+"""Cursor stops in a conversation: every message that has a line, and every line of a gap."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -14,10 +14,10 @@ def above(rows: Sequence[Row], at: Stop) -> Stop:
     """Return the stop above; the first one has none."""
     index, part = at
     if part is Part.TAIL:
-        return len(rows) - 1, Part.TEXT
+        return _head(rows, len(rows) - 1), Part.TEXT
     if part is Part.TEXT and rows[index].gap:
         return index, Part.GAP
-    return (index - 1, Part.TEXT) if index else at
+    return (_head(rows, index - 1), Part.TEXT) if index else at
 
 
 def below(rows: Sequence[Row], at: Stop, *, has_tail: bool) -> Stop:
@@ -25,9 +25,17 @@ def below(rows: Sequence[Row], at: Stop, *, has_tail: bool) -> Stop:
     index, part = at
     if part is Part.GAP:
         return index, Part.TEXT
-    if part is Part.TAIL or index + 1 == len(rows):
-        return len(rows) - 1, Part.TAIL if has_tail else Part.TEXT
-    return index + 1, Part.GAP if rows[index + 1].gap else Part.TEXT
+    under = next((at for at in range(index + 1, len(rows)) if not rows[at].tucked), None)
+    if part is Part.TAIL or under is None:
+        return _head(rows, len(rows) - 1), Part.TAIL if has_tail else Part.TEXT
+    return under, Part.GAP if rows[under].gap else Part.TEXT
+
+
+def _head(rows: Sequence[Row], index: int) -> int:
+    """Return a row, or the one above that stands for it; the first row stands for itself."""
+    while rows[index].tucked:
+        index -= 1
+    return index
 
 
 def is_there(rows: Sequence[Row], index: int | None, part: Part, *, has_tail: bool) -> bool:

@@ -75,8 +75,14 @@ class LaidRows:
                     self.heights.insert(index, heights + [1] * (count - len(heights)))
                 case Removed(index, count):
                     self.heights.remove(index, count)
-                case Changed():
-                    pass
+                case Changed(index):
+                    self._fold(index)
+
+    def _fold(self, index: int) -> None:
+        """Give a row its line, or take it, if it was opened or folded away."""
+        assert self.shape is not None
+        if index < len(self._rows) and self._rows[index].tucked == bool(self.heights[index]):
+            self.heights[index] = estimate(self._rows[index], self.shape)
 
     def laid(self, index: int) -> Laid:
         """Return a row laid out."""

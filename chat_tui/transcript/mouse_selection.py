@@ -45,7 +45,7 @@ class Picked:
 
     def of(self, row: Row) -> Sequence[Span]:
         """Return what of a row is picked."""
-        if self._ends is None:
+        if self._ends is None or row.tucked:
             return []
         (start, first), (end, last) = self._ends
         if not start <= row.line.position <= end:

@@ -83,6 +83,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if index is None:
             return
         self._unset_follow()
+        if self.conversation.rows[index].tucked:
+            self.apply(self.conversation.unfold(message_id))
         self.cursor, self.part = message_id, part
         self.can_focus = True
         self.focus(scroll_visible=False)
@@ -197,7 +199,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def first_at(self, position: Position) -> MessageId | None:
         """Return the first message in memory at or after a position, the last if all are before."""
         rows = self.conversation.rows
-        after = (row.line.message_id for row in rows if row.line.position >= position)
+        there = (row for row in rows if not row.tucked)
+        after = (row.line.message_id for row in there if row.line.position >= position)
         return next(after, rows[-1].line.message_id if rows else None)
 
     def _scroll(self, y: float) -> None:

@@ -13,7 +13,7 @@ from chat_tui.model.row import Row
 from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
-from chat_tui.wording.glyphs import EDITED, LATE, Glyphs
+from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
 from chat_tui.wording.reactions import joined, summary, unjoined
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
@@ -86,7 +86,7 @@ class Laid:
 
     @property
     def text_lines(self) -> int:
-        """Lines of the message itself, at least 1."""
+        """Lines of the message itself, at least 1; 0 if another row stands for it."""
         return len(self.strips) - self.text_at
 
     @property
@@ -105,6 +105,8 @@ def author_name(author: PeerId) -> str:
 
 def estimate(row: Row, shape: Shape) -> int:
     """Return about how many lines the row fills, without wrapping it."""
+    if row.tucked:
+        return 0
     text = -(-len(row.text) // shape.text_width) or 1
     header = int(shape.stacked or row.full_name)
     taste = shape.taste
@@ -123,6 +125,8 @@ def estimate(row: Row, shape: Shape) -> int:
 
 def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     """Return the lines of a row; the mark of an own message is added when it is painted."""
+    if row.tucked:
+        return Laid(row, (), 0)
     separators = _separators(row, shape, style)
     texts = _texts(row, shape, style)
     gutter = Segment(" " * shape.gutter)
@@ -148,10 +152,11 @@ def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     quiet = line.deleted or line.act is not None or line.late is Lateness.FOLDED
     ink = style("loading") if row.dim else style("time") if quiet else PLAIN
     texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
-    if line.deleted or line.late is Lateness.FOLDED:
+    if line.deleted or row.folds:
         return texts
     words = [EDITED] if line.edited else []
     words += [LATE] if line.late is Lateness.BEYOND else []
+    words += [KNOWING] if row.unfolded else []
     for said in words:
         if sum(cell_len(one.text) for one in texts[-1]) + 1 + len(said) <= shape.text_width:
             texts[-1].append(Segment(f" {said}", style("time")))
@@ -161,7 +166,7 @@ def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
 
 
 def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
-    if not row.line.reactions:
+    if not row.line.reactions or row.folds:
         return []
     items = joined(summary(row.line.reactions, shape.glyphs))
     lines = [unjoined(line) for line in wrap(items, shape.text_width)]
@@ -176,7 +181,7 @@ def _read_by(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:
-    if row.line.act is not None:
+    if row.line.act is not None or row.folds:
         return style("time")
     return style("loading") if row.dim else style(author_name(row.line.author))
 

@@ -137,8 +137,11 @@ def hidden_by(name: str) -> str:
 LATE: Final = "(sent without knowing of the removal)"
 """Words for a message of somebody removed, beyond what whoever removed them had."""
 
-FOLDED: Final = "folded away: it answers what knew of its author's removal; Enter shows it"
+FOLDED: Final = "folded away: it answers what knew of its author's removal"
 """Words in place of a text whose author claims not to know what it builds on."""
+
+KNOWING: Final = "(its author knew of the removal)"
+"""Words for such a message once somebody wants to see it."""
 
 REPLACED: Final = "replaced: its author has written it anew"
 """Words in place of the text of a message that another one stands for."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from sync.calimero.governance.ops import OpId
+from sync.calimero.late_lines import LateLines
 from sync.entries.changes import CHANGING, change_of
 from sync.entries.entry import Entry
 from sync.group.status import UNSENT
@@ -177,12 +178,39 @@ class SimulatedHistory:
             loaded.delivery,
             after_gap=loaded.after_gap and self._lacks(loaded.entry),
         )
-        return self._named(changed(line, self._disk.look(message_id), self._disk.me))
+        line = changed(line, self._disk.look(message_id), self._disk.me)
+        if self._disk.ops:
+            governance = governance_of(self._channel, self._disk.ops)
+            late = LateLines(governance, DiskEntries(self._disk))
+            line = replace(line, late=late.of(line.author, message_id))
+        return self._named(line)
 
     def _lacks(self, entry: Entry) -> bool:
         """Return whether some parent of a message is not delivered by now."""
         rows = [self._disk.rows.get(parent.message_id) for parent in entry.header.parents]
         return any(row is None or row.status is not Status.DELIVERED for row in rows)
+
+
+class DiskEntries:
+    """Entries on a simulated disk (`sync.calimero.late_lines.Shelf`)."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+
+    def entry(self, message_id: MessageId) -> Entry | None:
+        """See `Shelf`."""
+        row = self._disk.rows.get(message_id)
+        return None if row is None else row.message.entry
+
+    def contradicts(self, author: PeerId, log: int) -> bool:
+        """See `Shelf`."""
+        return any((one.author, one.log) == (author, log) for one in self._disk.contradictions)
+
+    def backlink(self, entry: MessageId) -> MessageId | None:
+        """See `Shelf`."""
+        found = self.entry(entry)
+        before = None if found is None else found.header.backlink
+        return None if before is None else MessageId(before)
 
 
 def _words_of(line: Line) -> str:

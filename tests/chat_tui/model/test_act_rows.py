@@ -10,6 +10,7 @@ from chat_tui.model.conversation import PENDING_SHOWN, Conversation
 from chat_tui.model.event_feed import Feed
 from chat_tui.transcript.row_layout import Shape, lay_out
 from chat_tui.wording.acts import SIGN
+from chat_tui.wording.folding import folded_away
 from chat_tui.wording.glyphs import ASCII, FOLDED, LATE, mark_word
 from sync.entries.identity import short_fingerprint
 from sync.view.governance_infos import (
@@ -191,7 +192,7 @@ def test_what_somebody_removed_sent_late_is_marked_or_folded_away() -> None:
     assert LATE in said[0]
     assert "message 1" in said[0]
     assert "message 2" not in said[1]
-    assert texts(held)[1:] == [FOLDED, "message 3"]
+    assert texts(held)[1:] == [folded_away(1, "bob"), "message 3"]
     assert LATE not in said[2]
     assert in_words(beyond) == f"message 1 {LATE}"
     assert in_words(folded) == FOLDED

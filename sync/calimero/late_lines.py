@@ -1,0 +1,101 @@
+"""Lines of somebody removed that claim not to know of it: how late each is, by all that is here.
+
+Nothing of it is stored, for a removal that comes later marks what came before.
+"""
+
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from sync.calimero.governance.dag import Act, bits
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.late import Lateness, lateness, removals_since
+from sync.calimero.governance.ops import Key, OpId, Remove, Seal
+from sync.entries.entry import Entry
+from sync.machine import MessageId, PeerId
+
+STEPS_MAX: Final = 10_000
+"""Backlinks that are followed in a log that forks: beyond them an entry counts as not sealed."""
+
+
+class Shelf(Protocol):
+    """Stored entries of one channel."""
+
+    def entry(self, message_id: MessageId) -> Entry | None:
+        """Return an entry; None if it is not here, or cannot be read."""
+
+    def contradicts(self, author: PeerId, log: int) -> bool:
+        """Return whether anything in a log contradicts something else there."""
+
+    def backlink(self, entry: MessageId) -> MessageId | None:
+        """Return the entry before one in its log; None if there is none, or it is not here."""
+
+
+class LateLines:
+    """Lines of one channel, beside the removals of their authors."""
+
+    def __init__(self, governance: Governance, shelf: Shelf) -> None:
+        self._governance, self._shelf = governance, shelf
+        self._removed: dict[PeerId, bool] = {}
+
+    def is_removed(self, author: PeerId) -> bool:
+        """Return whether any removal of somebody counts; lines of all others are in time."""
+        if author not in self._removed:
+            governance, key = self._governance, _key(author)
+            about = governance.projection.relations.about.get(key, 0) & governance.now.counting
+            acts = (governance.dag.acts[number] for number in bits(about))
+            self._removed[author] = any(isinstance(act.op, Remove) for act in acts)
+        return self._removed[author]
+
+    def of(self, author: PeerId, message_id: MessageId) -> Lateness:
+        """Return how late a line is; in time if what is stored of it cannot be read."""
+        entry = self._shelf.entry(message_id) if self.is_removed(author) else None
+        if entry is None:
+            return Lateness.IN_TIME
+        heads = tuple([OpId(head) for head in entry.header.governance])
+        if self._governance.dag.closure(heads) is None:
+            return Lateness.IN_TIME
+        key = _key(author)
+        removals = removals_since(self._governance, self._governance.now, key, heads)
+        seals = list(_seals(removals))
+        return lateness(
+            removals,
+            key,
+            self._parent_cuts(entry),
+            lambda sealed: any(
+                seal.entry == sealed and self._within(seal, entry) for seal in seals
+            ),
+        )
+
+    def _parent_cuts(self, entry: Entry) -> Iterator[int]:
+        for parent in entry.header.parents:
+            found = self._shelf.entry(MessageId(parent.message_id))
+            heads = () if found is None else found.header.governance
+            cut = self._governance.dag.closure([OpId(head) for head in heads])
+            if cut is not None:
+                yield cut
+
+    def _within(self, seal: Seal, entry: Entry) -> bool:
+        """Return whether an entry is the one that was sealed, or an ancestor in its log."""
+        header = entry.header
+        if bytes.fromhex(header.author) != seal.author or header.log != seal.log:
+            return False
+        if header.seq > seal.seq:
+            return False
+        if not self._shelf.contradicts(PeerId(header.author), header.log):
+            return True
+        at: MessageId | None = MessageId(seal.entry.hex())
+        for _ in range(min(STEPS_MAX, seal.seq - header.seq) + 1):
+            if at == entry.message_id:
+                return True
+            at = None if at is None else self._shelf.backlink(at)
+        return False
+
+
+def _key(author: PeerId) -> Key:
+    return Key(bytes.fromhex(author))
+
+
+def _seals(removals: list[Act]) -> Iterator[Seal]:
+    for act in removals:
+        if isinstance(act.op, Remove):
+            yield from act.op.seals
