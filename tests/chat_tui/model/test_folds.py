@@ -142,8 +142,10 @@ def test_rows_that_another_one_stands_for_fill_no_line() -> None:
     closed = list(laid.heights)
 
     laid.resize(held.unfold(folded(2).message_id))
+    at_once = list(laid.heights)[2]
     laid.lay_out_last(100)
 
+    assert at_once == 1, "before anybody lays it out"
     assert closed[1:] == [2, 0], "the sentence takes two lines here"
     assert list(laid.heights)[1:] == [1, 1]
 

@@ -35,3 +35,13 @@ def test_details_of_an_act_that_came_to_nothing(
     keys = ["ctrl+t", "up", "up", "enter"]
 
     assert snap_compare(a_day(), terminal_size=size, press=keys)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("keys", [[], ["ctrl+t", "enter"]], ids=["folded", "opened"])
+def test_lines_that_are_folded_away(
+    snap_compare: SnapCompare, size: tuple[int, int], keys: list[str]
+) -> None:
+    app = governed_scenes.screen_of(governed_scenes.folded_away())
+
+    assert snap_compare(app, terminal_size=size, press=keys)

@@ -19,9 +19,13 @@ from sync.calimero.governance.ops import (
     SetRole,
 )
 from sync.entries.changes import Redaction
+from sync.group.ingest import message_of
+from sync.group.values import Retrieved
 from sync.machine import MILLISECOND, SECOND, ChannelId
+from sync.sds.wire import encode_canonical
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
+from tests.support.sync.entries import Author
 from tests.support.sync.governed_sim import governing_of
 
 NAMES: Final = ("alice", "bob", "carol", "mallory")
@@ -33,8 +37,9 @@ QUICK: Final = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
 class GovernedScene:
     """A world of some people in a channel that alice founded; `who` is at the screen."""
 
-    def __init__(self, who: int = ALICE) -> None:
-        self.world = World(len(NAMES), SEED, QUICK, Terms(governed=True))
+    def __init__(self, who: int = ALICE, *, alone: bool = False) -> None:
+        terms = Terms(governed=True, governed_alone=alone)
+        self.world = World(len(NAMES), SEED, QUICK, terms)
         channel = self.world.governed
         assert channel is not None
         self.channel: ChannelId = channel
@@ -114,3 +119,26 @@ def screen_of(scene: GovernedScene, *, glyphs: Glyphs = UNICODE) -> ChatApp:
     app = ChatApp(scene.chat, start, glyphs=glyphs)
     app.composer.cursor_blink = False
     return app
+
+
+def folded_away() -> GovernedScene:
+    """Lines of mallory that answer what knew of her removal, and claim not to know of it."""
+    scene = GovernedScene(alone=True)
+    scene.say(BOB, "good morning")
+    before = scene.governance().heads
+    scene.remove(ALICE, MALLORY, "spam")
+    scene.say(BOB, "who was that?")
+    disk = scene.world.nodes[ALICE].disks[scene.channel]
+    answered = [row.message for row in disk.rows.values()][-1]
+    mallory = Author("mallory", scene.channel, log=99)
+    mallory.identity = scene.world.nodes[MALLORY].identity
+    mallory.peer_id = mallory.identity.peer_id
+    for text in ("it was me", "buy this", "and that"):
+        now = scene.world.now
+        line = mallory.write(text, after=[answered], created_ns=now, governance=before)
+        signed = mallory.peer_id, line.entry.header_bytes
+        scene.world.witness.signed[signed] = line.entry.signature  # by a program of her own
+        retrieved = Retrieved(encode_canonical(message_of(line.entry)))
+        scene.world.give(ALICE, retrieved)
+        scene.world.run(SECOND)
+    return scene
