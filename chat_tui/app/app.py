@@ -220,6 +220,8 @@ class ChatApp(Overlays):
                 self._around.status.tell(Notice(sentence))
         for held in news.filled:
             self.run_worker(self._fill(held), group="gaps")
+        for held in news.again.values():
+            self.run_worker(self._look_again(held), group="looks")
         if news.around:
             self._tick()
         else:
@@ -319,6 +321,12 @@ class ChatApp(Overlays):
     async def _fill(self, conversation: Conversation) -> None:
         """Look whether what came fills gaps in a conversation."""
         changes = await self._pager.fill(conversation)
+        if conversation is self.transcript.conversation:
+            self.transcript.apply(changes)
+
+    async def _look_again(self, conversation: Conversation) -> None:
+        """Show rows as they look now; none moves, so nobody who reads is moved."""
+        changes = await self._pager.look_again(conversation)
         if conversation is self.transcript.conversation:
             self.transcript.apply(changes)
 

@@ -23,6 +23,7 @@ from sync.view.view import (
     FoundShown,
     Line,
     LineChanged,
+    LooksShown,
     MessageShown,
     Notice,
     OpShown,
@@ -62,6 +63,8 @@ class News:
     """Whether the conversation that is shown was emptied, to be read from the disk."""
     filled: list[Conversation] = field(default_factory=list)
     """Those in which something missing came: their gaps may be none any more."""
+    again: dict[ChannelId, Conversation] = field(default_factory=dict)
+    """Those whose rows may look different, by what the disk says now."""
 
 
 class Feed:
@@ -158,7 +161,7 @@ class Feed:
                     news.around |= line.parked
                 case LineChanged() | DeliveryShown() | ReplacedShown():
                     self._changed(*self._change(event), shown, news)
-                case OpShown() | PendingShown() | PendingEndedShown():
+                case OpShown() | PendingShown() | PendingEndedShown() | LooksShown():
                     self._changed(*self._governed(event, news), shown, news)
                 case TrustShown(hidden=True):
                     self._restart(shown, news)
@@ -201,7 +204,7 @@ class Feed:
                 return channel, self.conversation(channel).hide(message_id)
 
     def _governed(
-        self, event: OpShown | PendingShown | PendingEndedShown, news: News
+        self, event: OpShown | PendingShown | PendingEndedShown | LooksShown, news: News
     ) -> tuple[ChannelId, list[Change]]:
         """Show an act, or what waits for one, in its channel; a loss is told besides, once."""
         match event:
@@ -214,6 +217,9 @@ class Feed:
                 return line.channel, self.conversation(line.channel).wait([line])
             case PendingEndedShown(channel, message_ids):
                 return channel, self.conversation(channel).end_wait(message_ids)
+            case LooksShown(channel):
+                news.again[channel] = self.conversation(channel)
+                return channel, []
 
     def _changed(
         self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News

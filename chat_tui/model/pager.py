@@ -67,6 +67,23 @@ class Pager:
             self._report(str(error))
         return [change for line in lines for change in conversation.change(line)]
 
+    async def look_again(self, conversation: Conversation) -> list[Change]:
+        """Read the rows in memory again, and show each in its place as it looks now."""
+        first, last = conversation.first, conversation.last
+        changes: list[Change] = []
+        after = BEGINNING if first is None else (first[0], MessageId(""))
+        while last is not None and after < last:
+            try:
+                page = await self._pages.page_after(conversation.channel, after=after, limit=PAGE)
+            except LocalError as error:
+                self._report(str(error))
+                break
+            changes += [change for line in page for change in conversation.change(line)]
+            if len(page) < PAGE:
+                break
+            after = page[-1].position
+        return changes
+
     async def _around(self, conversation: Conversation, position: Position) -> list[Change]:
         channel = conversation.channel
         conversation.begin_move()

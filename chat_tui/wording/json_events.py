@@ -24,6 +24,7 @@ from sync.view.view import (
     Line,
     LineChanged,
     LiveShown,
+    LooksShown,
     MembershipShown,
     MessageShown,
     MissingShown,
@@ -136,8 +137,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return _session(event, name)
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case LineChanged():
-            return None  # what waits was not told of either
+        case LineChanged() | LooksShown():
+            return None  # what waits was not told of either, and lines are told as they came
         case (
             Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown() | StateShown()
         ):

@@ -89,6 +89,11 @@ class GovernedNode:
         else:
             self.node.secrets.add_epoch(channel, secret)  # it is proved once it is taken up
 
+    def next_lamport(self, channel: ChannelId) -> int:
+        """See `sync.net.governing.Host`."""
+        group = self.runner.groups.get(channel)
+        return 0 if group is None else group.sds.next_lamport(group.now)
+
     def noise_key(self, peer: PeerId) -> bytes | None:
         """See `sync.net.governing.Host`."""
         return self.node.noise_key(peer)

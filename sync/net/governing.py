@@ -8,6 +8,7 @@ which refuses what one has no right to. What follows from ops of others is in `e
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -76,6 +77,9 @@ class Host(epochs.Host, entering.Host, Protocol):
     def membership(self, channel: ChannelId) -> Membership | None:
         """Return a channel that we are in."""
 
+    def next_lamport(self, channel: ChannelId) -> int:
+        """Return a Lamport time above all that is delivered in a channel."""
+
     def noise_key(self, peer: PeerId) -> bytes | None:
         """Return the Noise key of a peer that is connected."""
 
@@ -131,6 +135,9 @@ class GroupDriver:
         owner = Owner(self._key, self._identity.noise_public)
         before = None if predecessor is None else GroupId(bytes.fromhex(predecessor))
         genesis = founding(name, LAN.name, system.draw(SALT_SIZE), owner, now, before)
+        if predecessor is not None:  # after all that was written there within this millisecond
+            least = self._host.next_lamport(predecessor)
+            genesis = replace(genesis, lamport=max(genesis.lamport, least))
         op = sign(genesis, self._identity.sign)
         membership = Membership(
             channel=ChannelId(group_of(op).hex()),

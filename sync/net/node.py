@@ -79,10 +79,10 @@ from sync.view.view import (
     ClockInfo,
     ClockShown,
     ContradictionShown,
-    DiscardedShown,
     Event,
     FrameKind,
     Level,
+    LooksShown,
     MembershipShown,
     MessageShown,
     Notice,
@@ -489,7 +489,7 @@ class Node:
             one for event in told if isinstance(event, MembershipShown) for one in event.changes
         ]
         if any(one.after is Role.NONE for one in changes):
-            self._listener(DiscardedShown(channel, ()))  # their lines are to be read again
+            self._listener(LooksShown(channel))  # their lines are to be read again
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """See `sync.net.outlet.Host`."""
@@ -722,7 +722,7 @@ class Node:
                 return
             key = Key(bytes.fromhex(line.author))
             if group.governing.governance.now.role(key) is Role.NONE:
-                self._listener(DiscardedShown(line.channel, ()))
+                self._listener(LooksShown(line.channel))
 
     def _called(self, peer: PeerId) -> str:
         """Return what somebody goes by now, or went by when they were met; empty if unknown."""

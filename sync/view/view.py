@@ -222,6 +222,13 @@ class DiscardedShown:
 
 
 @dataclass(frozen=True, slots=True)
+class LooksShown:
+    """Lines of a channel may look different now: somebody is out. They are read again in place."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
 class AheadShown:
     """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
 
@@ -371,6 +378,7 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | DiscardedShown
+    | LooksShown
     | ContradictionShown
     | AheadShown
     | ClockShown

@@ -8,6 +8,7 @@ from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import (
     DeliveryShown,
+    LooksShown,
     MessageShown,
     Notice,
     PeerShown,
@@ -181,3 +182,17 @@ def test_the_pause_makes_ten_paints_a_second() -> None:
     loop.turn()
 
     assert [seconds for seconds, _ in loop.later] == [PAINT_EVERY_S]
+
+
+def test_lines_that_may_look_different_stay_where_they_are_and_are_read_again() -> None:
+    fed = feed()
+    fed.note_event(MessageShown(line(1)))
+    fed.note_event(MessageShown(line(2)))
+    fed.drain(LOBBY)
+    fed.note_event(LooksShown(LOBBY))
+    fed.note_event(LooksShown(LOBBY))
+    news = fed.drain(LOBBY)
+    assert list(news.again.values()) == [fed.conversation(LOBBY)]
+    assert not news.flooded
+    assert not news.changes
+    assert len(fed.conversation(LOBBY).rows) == 2

@@ -8,6 +8,7 @@ import pytest
 
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.pager import FIRST_PAGE, PAGE, Pager
+from chat_tui.model.row import Changed
 from tests.support.chat_tui.chats import opened, running
 
 pytestmark = pytest.mark.net
@@ -65,3 +66,31 @@ async def test_a_disk_that_refuses_is_reported_once(tmp_path: Path) -> None:
 
     assert len(reports) == 1
     assert held.stuck
+
+
+async def test_rows_are_read_again_in_their_places(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        channel = alice.first_channel
+        assert channel is not None
+        sent = [await alice.send_text(channel, f"m{at}") for at in range(PAGE + 8)]
+        pager = Pager(alice.history, pytest.fail)
+        held = Conversation(channel, alice.identity.peer_id, "alice")
+        while held.has_older:
+            await pager.older(held)
+        await alice.edit(channel, sent[0], "first")
+        await alice.edit(channel, sent[-1], "last")
+
+        changes = await pager.look_again(held)
+
+    texts = [row.line.text for row in held.rows]
+    assert (texts[0], texts[1], texts[-1]) == ("first", "m1", "last")
+    assert len(texts) == PAGE + 8
+    assert all(type(change) is Changed for change in changes)
+
+
+async def test_an_empty_conversation_has_nothing_to_read_again(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        channel = alice.first_channel
+        assert channel is not None
+        held = Conversation(channel, alice.identity.peer_id, "alice")
+        assert await Pager(alice.history, pytest.fail).look_again(held) == []

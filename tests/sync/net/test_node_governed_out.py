@@ -8,6 +8,7 @@ from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Role, SetRole
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
+from sync.view.view import DiscardedShown, LooksShown
 from tests.support.sync.governed_nodes import (
     Club,
     add,
@@ -50,6 +51,8 @@ async def test_who_is_removed_gets_nothing_more_and_is_told_by_whom(tmp_path: Pa
         assert getattr(op, "reason", "") == "spam"
         assert len(governance(mallory, club).dag) < len(governance(alice, club).dag)
         assert "without mallory" not in mallory.texts()
+        assert LooksShown(club.channel) in bob.events  # its lines are marked where they stand
+        assert not [one for one in bob.events if isinstance(one, DiscardedShown)]
         for one in (alice, bob):  # the links stay for the rest
             link = one.node.mesh.link_to(mallory.me)
             assert link is links[one.me]
