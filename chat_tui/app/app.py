@@ -29,6 +29,7 @@ from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import BY_ID, with_keys
+from chat_tui.model import channel_marks
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.event_feed import Feed, Pace
 from chat_tui.model.pager import Pager
@@ -479,6 +480,14 @@ class ChatApp(Overlays):
         """Return the channel that is open in a window that has the keyboard."""
         return self._channel if self.app_focus else None
 
+    def _tell_reading(self) -> None:
+        """Let the others know up to where the channel in sight is read, if anybody looks at it."""
+        channel, held = self._looked_at(), self.transcript.conversation
+        if channel is None or channel != held.channel or len(self.screen_stack) > 1:
+            return
+        if (position := channel_marks.read_of_others(held)) is not None:
+            self._chat.stating.saw(channel, position)
+
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
         self._announcer.look()
@@ -487,5 +496,6 @@ class ChatApp(Overlays):
         if not snapshot.disk:
             self._inputs.try_again()
         self._around.show(snapshot, self._channel)
+        self._tell_reading()
         if self._seen.is_due(snapshot.now):
             self.run_worker(self._seen.save(self._ours()), group="seen")

@@ -12,7 +12,7 @@ from chat_tui.wording import sentences
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.governance_infos import Access, Role
-from sync.view.view import ChannelInfo, Event, History, Inspection, Snapshot
+from sync.view.view import ChannelInfo, Event, History, Inspection, Position, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.client.doctor_findings import Finding
@@ -159,7 +159,7 @@ class Governing(Protocol):
 
 
 class Stating(Protocol):
-    """Things that a channel knows besides its lines: topic and pins."""
+    """Things that a channel knows besides its lines: topic, pins, and what was read."""
 
     async def set_topic(self, channel: ChannelId, text: str) -> None:
         """Set the topic of a channel; empty takes it back.
@@ -173,6 +173,12 @@ class Stating(Protocol):
 
         Raises:
             LocalError: we may not, or the disk refused it.
+        """
+
+    def saw(self, channel: ChannelId, position: Position) -> None:
+        """Take note that the person, who looks at a channel now, has read up to a line of others.
+
+        The others see it, where the setting says so; cheap enough for once a second.
         """
 
 

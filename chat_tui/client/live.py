@@ -17,10 +17,11 @@ from chat_tui.client.governing import Governing
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.people import People
+from chat_tui.client.read_marks import dressed
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.client.stating import Stating
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
+from chat_tui.settings.schema import CLOCK, NAME, READ_MARKS, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.wording import rights
 from chat_tui.wording.contradictions import Contradictions
 from chat_tui.wording.sentences import channel_title, find, name_of
@@ -110,7 +111,13 @@ class Client:
             post=self.send_text,
             open_direct=self._open_direct,
         )
-        self.stating = Stating(self._set_state, self.snapshot)
+        self.stating = Stating(
+            self._set_state,
+            self._with_marks,
+            self.settings,
+            self._tell_of_marks,
+            noticed=profile.settings.told_of_read_marks,
+        )
         self.people = People(
             self.identity,
             self._clock,
@@ -210,6 +217,8 @@ class Client:
     def _follow_settings(self, setting: Setting[Any]) -> None:
         if setting is CLOCK:
             self._node.clocks.tell_policy(self._clock_policy())
+        elif setting is READ_MARKS:
+            self.stating.look_again()
 
     @property
     def _node(self) -> "Node":
@@ -246,6 +255,7 @@ class Client:
                 tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(disk_watch.watch_forever())
+                tasks.create_task(self.stating.keep_forever())
                 tasks.create_task(self._know_contradictions())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
@@ -350,6 +360,10 @@ class Client:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`; before `run` it has the channels alone."""
+        return dressed(self._with_marks(), self.settings)
+
+    def _with_marks(self) -> Snapshot:
+        """Return a snapshot with read marks also where we tell none."""
         snapshot = self._made.snapshot() if self._made is not None else self._offline()
         present = {info.channel for info in snapshot.channels}
         waiting = tuple(
@@ -499,6 +513,7 @@ class Client:
         self._node.mesh.rename(nick)
         self.profile.save(replace(self.profile.settings, nick=nick))
         self.settings.change(NAME, nick)
+        self.stating.look_again()
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
@@ -507,6 +522,7 @@ class Client:
         if len(why) > AWAY_MAX:
             raise LocalError(f"The reason for being away can have at most {AWAY_MAX} characters.")
         self._node.mesh.tell_presence(self.nick, why)
+        self.stating.look_again()
 
     def _nick_of(self, peer: PeerId) -> str:
         return name_of(self.snapshot(), peer)
@@ -600,7 +616,12 @@ class Client:
         named = Person(by, self._known_as(by))
         return replace(event, line=replace(event.line, hidden_by=named))
 
+    def _tell_of_marks(self, notice: Notice) -> None:
+        self._remember(replace(self.profile.settings, told_of_read_marks=True))
+        self._tell(notice)
+
     def _tell(self, event: Event) -> None:
+        self.stating.note_event(event)
         for listener in list(self._listeners):
             listener(event)
 

@@ -7,6 +7,7 @@ from typing import Final, Never, TypeVar
 from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.read_marks import dressed
 from chat_tui.client.stating import Stating
 from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences
@@ -24,7 +25,7 @@ from sync.sds.channel import NOT_WAITING
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
 from sync.view.governance_infos import Access, Right, Role
-from sync.view.view import Event, History, Inspection, Snapshot, Trust
+from sync.view.view import Event, History, Inspection, Notice, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
@@ -166,9 +167,11 @@ class SimulatedChat:
         self.people = SimulatedPeople(world.nodes[number].identity.peer_id, self.snapshot)
         self.memberships = SimulatedMemberships()
         self.governing = SimulatedGoverning()
-        self.stating = Stating(self._set_state, self.snapshot)
         self.settings = Preferences()
         """See `chat_tui.client.chat.Chat`; kept in memory alone."""
+        self.stating = Stating(
+            self._set_state, self._with_marks, self.settings, self._untold, noticed=True
+        )
 
     @property
     def history(self) -> History:
@@ -182,7 +185,13 @@ class SimulatedChat:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`."""
+        return dressed(self._with_marks(), self.settings)
+
+    def _with_marks(self) -> Snapshot:
         return self.people.book.dress(self._view.snapshot())
+
+    def _untold(self, _notice: Notice) -> None:
+        """Tell nobody: in a simulation there is nobody to hide from."""
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.client.chat.Chat`."""

@@ -1,21 +1,45 @@
-"""Things that we set in channels besides lines: topic and pins."""
+"""Things that we set in channels besides lines: topic, pins, our appearance, read marks."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final, TypeAlias
 
+from chat_tui.client.read_marks import NOTICE, ReadMarks, Step, are_on
+from chat_tui.settings.preferences import Preferences
 from chat_tui.wording import rights
 from chat_tui.wording.sentences import find
 from sync.errors import LocalError
-from sync.group.state_values import Content, Pin, StateKind, Topic
+from sync.group.state_values import Content, Pin, Profile, Read, StateKind, Topic
 from sync.machine import ChannelId, MessageId
 from sync.view.governance_infos import Right
-from sync.view.view import Snapshot
+from sync.view.view import (
+    ChannelInfo,
+    ChannelShown,
+    Event,
+    MembershipShown,
+    Notice,
+    Position,
+    Snapshot,
+)
 
 TOPIC_MAX: Final = 120
 """Characters of a topic, as `sync.calimero.state.contents` has it."""
 
+STATUS_MAX: Final = 32
+"""Characters of a status, as there."""
+
+READING_DISK_S: Final = 0.1
+"""Seconds between two looks at channels whose state is being read from the disk."""
+
 Setting: TypeAlias = Callable[[ChannelId, StateKind, Content | None, bytes], Awaitable[None]]
 """Sets a register of ours (`sync.net.node.Node.set_state`)."""
+
+
+def status_of(away: str) -> str:
+    """Return why somebody is away as their status, shortened if it is longer than one can be."""
+    said = " ".join(away.split())
+    return said if len(said) <= STATUS_MAX else f"{said[: STATUS_MAX - 1]}…"
 
 
 class Stating:
@@ -23,12 +47,29 @@ class Stating:
 
     Args:
         set_state: sets a register of ours.
-        snapshot: tells who may.
+        snapshot: tells what there is, with all read marks.
+        settings: say where marks are told.
+        tell: tells the person.
+        noticed: whether the person was told of read marks before.
     """
 
-    def __init__(self, set_state: Setting, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self,
+        set_state: Setting,
+        snapshot: Callable[[], Snapshot],
+        settings: Preferences,
+        tell: Callable[[Notice], None],
+        *,
+        noticed: bool,
+    ) -> None:
         self._set = set_state
         self._snapshot = snapshot
+        self._settings = settings
+        self._tell = tell
+        self._marks = ReadMarks(noticed=noticed)
+        self._sending: set[asyncio.Task[None]] = set()
+        self._wanted = asyncio.Event()
+        self._unread = False
 
     async def set_topic(self, channel: ChannelId, text: str) -> None:
         """See `chat_tui.client.chat.Stating`."""
@@ -51,3 +92,75 @@ class Stating:
         info = find(snapshot, channel)
         if info is not None:
             rights.check_setting(snapshot, info, right)
+
+    # -- read marks ----------------------------------------------------------------------------
+
+    @property
+    def noticed(self) -> bool:
+        """Whether the person was told of read marks."""
+        return self._marks.noticed
+
+    def saw(self, channel: ChannelId, position: Position) -> None:
+        """See `chat_tui.client.chat.Stating`."""
+        snapshot = self._snapshot()
+        info = find(snapshot, channel)
+        if info is None or not info.state.restored or not are_on(self._settings, info):
+            return
+        if (mine := info.state.read(snapshot.me)) is not None:
+            self._marks.know(channel, (mine.lamport, mine.message_id))
+        match self._marks.look(channel, position, snapshot.now):
+            case Step.SAY:
+                self._tell(Notice(NOTICE))
+            case Step.SEND:
+                task = asyncio.get_running_loop().create_task(self._send(channel, position))
+                self._sending.add(task)
+                task.add_done_callback(self._sending.discard)
+            case Step.WAIT:
+                pass
+
+    async def _send(self, channel: ChannelId, position: Position) -> None:
+        lamport, message_id = position
+        try:
+            mark = Read(lamport, bytes.fromhex(message_id))
+            await self._set(channel, StateKind.READ, mark, b"")
+        except LocalError:  # who is out tells nobody
+            self._marks.refuse(channel, self._snapshot().now)
+
+    # -- what follows from settings, name and channels -------------------------------------------
+
+    def note_event(self, event: Event) -> None:
+        """Look again where a channel was taken up, or we may be in one now."""
+        if isinstance(event, ChannelShown | MembershipShown):
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Have name, status and settings of now stand in all channels, soon."""
+        self._wanted.set()
+
+    async def keep_forever(self) -> None:
+        """Let what we say of ourselves be true in every channel, whenever it may have changed."""
+        while True:
+            self._wanted.clear()
+            await self.keep()
+            if self._unread:
+                await asyncio.sleep(READING_DISK_S)
+            else:
+                await self._wanted.wait()
+
+    async def keep(self) -> None:
+        """Set our appearance where it is another, and take marks back where they are hidden."""
+        snapshot = self._snapshot()
+        self._unread = not all(info.state.restored for info in snapshot.channels)
+        for info in snapshot.channels:
+            if info.state.restored:
+                with suppress(LocalError):  # not in, or not yet: asked again once we are
+                    await self._keep_in(info, snapshot)
+
+    async def _keep_in(self, info: ChannelInfo, snapshot: Snapshot) -> None:
+        wanted = Profile(snapshot.nick, "", status_of(snapshot.away))
+        held = info.state.profile(snapshot.me)
+        if held is None or (held.nick, held.status) != (wanted.nick, wanted.status):
+            await self._set(info.channel, StateKind.PROFILE, wanted, b"")
+        if info.state.read(snapshot.me) is not None and not are_on(self._settings, info):
+            self._marks.forget(info.channel)
+            await self._set(info.channel, StateKind.READ, None, b"")

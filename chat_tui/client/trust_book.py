@@ -21,6 +21,7 @@ from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed
 from sync.machine import DAY, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
+from sync.view.state_infos import ProfileInfo, newest_profiles
 from sync.view.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 
 HELD_LONG: Final[Nanos] = 3 * DAY
@@ -305,8 +306,12 @@ class TrustBook:
             key=lambda one: -one.last_seen_ns,
         )
         peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
+        profiles = newest_profiles(info.state for info in snapshot.channels)
+        peers = [_newly_named(peer, profiles) for peer in peers]
         for peer in peers:
             self.names.hear(peer.peer, peer.nick)
+        for profile in profiles.values():
+            self.names.hear(profile.peer, profile.nick)
         return replace(
             snapshot,
             channels=tell_apart(snapshot.channels),
@@ -326,3 +331,11 @@ class TrustBook:
             last_seen_ns=person.last_seen_ns,
             trust=self.trust(person.peer),
         )
+
+
+def _newly_named(peer: PeerInfo, profiles: Mapping[PeerId, ProfileInfo]) -> PeerInfo:
+    """Return somebody who is away with the name they signed since they were here."""
+    profile = profiles.get(peer.peer)
+    if profile is None or peer.state is PeerState.UP or profile.at_ns <= (peer.last_seen_ns or 0):
+        return peer
+    return replace(peer, nick=profile.nick)

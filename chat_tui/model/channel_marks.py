@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from chat_tui.model.conversation import Conversation
 from chat_tui.model.row import Row
 from chat_tui.wording import sentences
 from sync.machine import MessageId
-from sync.view.view import ChannelInfo, Snapshot
+from sync.view.view import ChannelInfo, Position, Snapshot
 
 READERS_NAMED: Final = 6
 """Readers named under a line; the details of the message name all."""
@@ -43,6 +44,19 @@ def read_by(snapshot: Snapshot, info: ChannelInfo, rows: Sequence[Row]) -> Mappi
         if not marks:
             break
     return {message_id: words(sorted(names)) for message_id, names in readers.items()}
+
+
+def read_of_others(held: Conversation) -> Position | None:
+    """Return up to which line of somebody else a conversation is read; None if there is none."""
+    read_to = held.read_to
+    if read_to is None:
+        return None
+    for row in reversed(held.rows):
+        line = row.line
+        if line.own or row.dim or line.act is not None or line.position > read_to:
+            continue
+        return line.position
+    return None
 
 
 def words(names: Sequence[str]) -> str:

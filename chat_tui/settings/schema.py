@@ -197,6 +197,11 @@ TYPING_NOTICES = Setting(
     "typing_notices", Section.PRIVACY, Switch(), True,
     "Show others that you are typing.",
 )  # fmt: skip
+READ_MARKS = Setting(
+    "read_marks", Section.PRIVACY, OneOf(("auto", "on", "off")), "auto",
+    "Show others up to where you have read, and see it of them. auto: in channels of "
+    "two and private ones, not in open ones. off takes back what was told.",
+)  # fmt: skip
 HISTORY_DAYS = Setting(
     "history_days", Section.PRIVACY, OrNone(Whole(1, 36_500), "everything"), None,
     "Fetch only messages up to this many days old. Older ones that are here are kept.", When.START,
@@ -226,7 +231,7 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
     INTERFACE, PORT, DISCOVERY, CONNECT, CLOCK,
-    TYPING_NOTICES, HISTORY_DAYS, ASK_ABOVE_MB, PROTOCOL_LOG,
+    TYPING_NOTICES, READ_MARKS, HISTORY_DAYS, ASK_ABOVE_MB, PROTOCOL_LOG,
 )  # fmt: skip
 
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}

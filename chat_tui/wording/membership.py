@@ -58,7 +58,8 @@ class Row(NamedTuple):
 
 def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
     """Return what somebody is called who may never have been met."""
-    if peer == snapshot.me or any(one.peer == peer for one in snapshot.peers) or not nick:
+    is_known = peer == snapshot.me or any(one.peer == peer for one in snapshot.peers)
+    if is_known or not nick or sentences.profile_of(snapshot, peer) is not None:
         return sentences.name_of(snapshot, peer)
     return sentences.called(snapshot, peer, nick)
 

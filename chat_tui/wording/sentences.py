@@ -13,6 +13,7 @@ from chat_tui.wording import clocks
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.view.governance_infos import Right
+from sync.view.state_infos import ProfileInfo
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
 ID_SHOWN: Final = 6
@@ -80,13 +81,18 @@ def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
 
 
 def name_of(snapshot: Snapshot, peer: PeerId) -> str:
-    """Return a peer's name, its fingerprint if it never told one."""
+    """Return a peer's name, of who was never met the signed one, else its fingerprint."""
     if peer == snapshot.me:
         return clean_nick(snapshot.nick)
-    return next(
-        (called(snapshot, peer, one.nick) for one in snapshot.peers if one.peer == peer),
-        short_fingerprint(peer),
-    )
+    met = next((one for one in snapshot.peers if one.peer == peer), None)
+    known = profile_of(snapshot, peer) if met is None else met
+    return short_fingerprint(peer) if known is None else called(snapshot, peer, known.nick)
+
+
+def profile_of(snapshot: Snapshot, peer: PeerId) -> ProfileInfo | None:
+    """Return the appearance that somebody chose last, in whatever channel; None if in none."""
+    signed = [one for info in snapshot.channels if (one := info.state.profile(peer)) is not None]
+    return max(signed, key=lambda one: one.at_ns, default=None)
 
 
 def called_within(snapshot: Snapshot, peer: PeerInfo, width: int) -> str:

@@ -64,6 +64,8 @@ class Settings:
     port: int | None = None
     typing_notices: bool = True
     """Whether others see that we type; only read, from profiles that had no settings file yet."""
+    told_of_read_marks: bool = False
+    """Whether the person was told that others see up to where they have read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,9 +326,10 @@ def _read_settings(path: Path) -> Settings | None:
     match values:
         case {"nick": str() | None as nick, "port": int() | None as port, **more}:
             notices = more.get("typing_notices", True)  # profiles of before say nothing of them
+            told = more.get("told_of_read_marks", False)
             is_port = port is None or (0 < port <= PORT_MAX and not isinstance(port, bool))
-            if isinstance(notices, bool) and is_port:
-                return Settings(nick, port, notices)
+            if isinstance(notices, bool) and isinstance(told, bool) and is_port:
+                return Settings(nick, port, notices, told)
         case _:
             pass
     return None

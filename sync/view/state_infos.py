@@ -3,6 +3,7 @@
 Texts, nicks, colours and statuses are other people's bytes: sanitise to render.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,7 @@ from sync.group.state_values import StateKind
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
 __all__ = ["NO_STATE", "PinInfo", "ProfileInfo", "ReadInfo", "StateInfo", "StateKind", "StateShown",
-           "TopicInfo"]  # fmt: skip
+           "TopicInfo", "newest_profiles"]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class StateInfo:
     """By peer; the first 512."""
     reads: tuple[ReadInfo, ...] = ()
     """By peer, ours among them; the first 512."""
+    restored: bool = False
+    """Whether our disk was read; before that nothing is known."""
 
     def profile(self, peer: PeerId) -> ProfileInfo | None:
         """Return the appearance that somebody chose; None if they have not said."""
@@ -81,6 +84,16 @@ class StateInfo:
 
 
 NO_STATE: Final = StateInfo()
+
+
+def newest_profiles(states: Iterable[StateInfo]) -> dict[PeerId, ProfileInfo]:
+    """Return of everybody the appearance that they chose last, in whatever channel."""
+    newest: dict[PeerId, ProfileInfo] = {}
+    for one in [profile for state in states for profile in state.profiles]:
+        held = newest.get(one.peer)
+        if held is None or one.at_ns > held.at_ns:
+            newest[one.peer] = one
+    return newest
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ PEOPLE_SHOWN: Final = 512
 
 def state_info(group: Group) -> StateInfo:
     """Return what a channel knows besides its lines, now."""
-    if not group.stating.registers:
+    if not group.restored:
         return NO_STATE
     governing = group.governing
     governance = None if governing is None else governing.governance
@@ -36,4 +36,6 @@ def state_info(group: Group) -> StateInfo:
         ReadInfo(PeerId(key.hex()), one.lamport, MessageId(one.message_id.hex()))
         for key, one in sorted(folded.reads.items())[:PEOPLE_SHOWN]
     ]
-    return StateInfo(topic, tuple(pins), len(folded.pins), tuple(profiles), tuple(reads))
+    return StateInfo(
+        topic, tuple(pins), len(folded.pins), tuple(profiles), tuple(reads), restored=True
+    )

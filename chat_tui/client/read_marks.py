@@ -1,0 +1,92 @@
+"""Read marks: which to send and when, and who sees them. Pure: the time is an argument.
+
+Rules:
+1. A mark is sent once it is ahead of the last one, at most one in `EVERY` for a channel.
+2. The first time one would be sent the person is told instead, and has `FIRST_AFTER` to say no.
+3. Who hides theirs sees none.
+"""
+
+from dataclasses import replace
+from enum import Enum
+from typing import Final
+
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import READ_MARKS
+from sync.machine import MINUTE, SECOND, ChannelId, Nanos
+from sync.view.view import ChannelInfo, Position, Snapshot
+
+EVERY: Final[Nanos] = 5 * SECOND
+FIRST_AFTER: Final[Nanos] = 10 * SECOND
+"""Time to read the notice, and to switch marks off before any was sent."""
+
+REFUSED_FOR: Final[Nanos] = MINUTE
+"""Time after which it is tried again where one was refused."""
+
+NOTICE: Final = (
+    "The others here are about to see up to where you have read, and you see it of them. "
+    "/set read_marks off hides both."
+)
+
+
+class Step(Enum):
+    """What to do about a mark."""
+
+    WAIT = "wait"
+    SAY = "say"
+    """Tell the person that marks are sent, and how to switch them off."""
+    SEND = "send"
+
+
+class ReadMarks:
+    """See the module docstring; `noticed`: the person was told in an earlier run."""
+
+    def __init__(self, *, noticed: bool) -> None:
+        self.noticed = noticed
+        self._first_at: Nanos = 0
+        self._next_at: dict[ChannelId, Nanos] = {}
+        self._told: dict[ChannelId, Position] = {}
+
+    def look(self, channel: ChannelId, read_to: Position, now: Nanos) -> Step:
+        """Decide on what the person has read, who looks at it now; `SEND` counts as sent."""
+        told = self._told.get(channel)
+        if told is not None and read_to <= told:
+            return Step.WAIT
+        if not self.noticed:
+            self.noticed = True
+            self._first_at = now + FIRST_AFTER
+            return Step.SAY
+        if now < max(self._first_at, self._next_at.get(channel, 0)):
+            return Step.WAIT
+        self._next_at[channel] = now + EVERY
+        self._told[channel] = read_to
+        return Step.SEND
+
+    def know(self, channel: ChannelId, position: Position) -> None:
+        """Note a mark of ours that stands, of an earlier run."""
+        self._told.setdefault(channel, position)
+
+    def refuse(self, channel: ChannelId, now: Nanos) -> None:
+        """Note that one could not be sent."""
+        self._told.pop(channel, None)
+        self._next_at[channel] = now + REFUSED_FOR
+
+    def forget(self, channel: ChannelId) -> None:
+        """Note that ours was taken back."""
+        self._told.pop(channel, None)
+
+
+def are_on(settings: Preferences, info: ChannelInfo) -> bool:
+    """Return whether we tell up to where we have read in a channel, and see it of others."""
+    wanted = settings[READ_MARKS]
+    return wanted == "on" or (wanted == "auto" and not info.open)
+
+
+def dressed(snapshot: Snapshot, settings: Preferences) -> Snapshot:
+    """Return a snapshot without the marks of channels where we tell none of ours."""
+    channels = [
+        info
+        if are_on(settings, info) or not info.state.reads
+        else replace(info, state=replace(info.state, reads=()))
+        for info in snapshot.channels
+    ]
+    return replace(snapshot, channels=tuple(channels))
