@@ -18,6 +18,7 @@ from sync.view.view import (
     ChannelShown,
     Event,
     MembershipShown,
+    MessageShown,
     Notice,
     Position,
     Snapshot,
@@ -70,6 +71,8 @@ class Stating:
         self._sending: set[asyncio.Task[None]] = set()
         self._wanted = asyncio.Event()
         self._unread = False
+        self._nameless: set[ChannelId] = set()
+        """Channels in which our appearance does not stand yet."""
 
     async def set_topic(self, channel: ChannelId, text: str) -> None:
         """See `chat_tui.client.chat.Stating`."""
@@ -129,9 +132,17 @@ class Stating:
     # -- what follows from settings, name and channels -------------------------------------------
 
     def note_event(self, event: Event) -> None:
-        """Look again where a channel was taken up, or we may be in one now."""
-        if isinstance(event, ChannelShown | MembershipShown):
-            self.look_again()
+        """Look again where a channel was taken up, we may be in one now, or have written first.
+
+        In an open channel what we set counts only once we have.
+        """
+        match event:
+            case ChannelShown() | MembershipShown():
+                self.look_again()
+            case MessageShown(line) if line.own and line.channel in self._nameless:
+                self.look_again()
+            case _:
+                pass
 
     def look_again(self) -> None:
         """Have name, status and settings of now stand in all channels, soon."""
@@ -160,7 +171,10 @@ class Stating:
         wanted = Profile(snapshot.nick, "", status_of(snapshot.away))
         held = info.state.profile(snapshot.me)
         if held is None or (held.nick, held.status) != (wanted.nick, wanted.status):
+            self._nameless.add(info.channel)
             await self._set(info.channel, StateKind.PROFILE, wanted, b"")
+        else:
+            self._nameless.discard(info.channel)
         if info.state.read(snapshot.me) is not None and not are_on(self._settings, info):
             self._marks.forget(info.channel)
             await self._set(info.channel, StateKind.READ, None, b"")

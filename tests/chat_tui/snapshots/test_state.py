@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from textual.app import App
 
+from chat_tui.settings.schema import READ_MARKS
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
-from sync.calimero.state.contents import Pin, StateKind, Topic
+from sync.calimero.state.contents import Pin, Read, StateKind, Topic
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import short_talk
@@ -35,6 +36,20 @@ def test_topic_and_pins(snap_compare: SnapCompare, size: tuple[int, int]) -> Non
 
 def test_topic_and_pins_in_a_small_window_and_ascii(snap_compare: SnapCompare) -> None:
     assert snap_compare(a_channel_with_state(ASCII), terminal_size=SMALL)
+
+
+def a_line_that_was_read() -> App[Any]:
+    scene = short_talk()
+    scene.chat.settings.change(READ_MARKS, "on")
+    lamport, message_id, *_ = scene.world.nodes[ALICE].disk.lines()[4]
+    scene.world.set_state(BOB, Read(lamport, bytes.fromhex(message_id)))
+    scene.world.run(SECOND)
+    return scenes.screen_of(scene)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_who_has_read(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    assert snap_compare(a_line_that_was_read(), terminal_size=size)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
