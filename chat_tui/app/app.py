@@ -59,7 +59,7 @@ from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view.view import Event, Level, Notice
+from sync.view.view import Event, Level, Notice, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
@@ -480,13 +480,13 @@ class ChatApp(Overlays):
         """Return the channel that is open in a window that has the keyboard."""
         return self._channel if self.app_focus else None
 
-    def _tell_reading(self) -> None:
+    def _tell_reading(self, snapshot: Snapshot) -> None:
         """Let the others know up to where the channel in sight is read, if anybody looks at it."""
         channel, held = self._looked_at(), self.transcript.conversation
         if channel is None or channel != held.channel or len(self.screen_stack) > 1:
             return
         if (position := channel_marks.read_of_others(held)) is not None:
-            self._chat.stating.saw(channel, position)
+            self._chat.stating.saw(snapshot, channel, position)
 
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
@@ -496,6 +496,6 @@ class ChatApp(Overlays):
         if not snapshot.disk:
             self._inputs.try_again()
         self._around.show(snapshot, self._channel)
-        self._tell_reading()
+        self._tell_reading(snapshot)
         if self._seen.is_due(snapshot.now):
             self.run_worker(self._seen.save(self._ours()), group="seen")

@@ -175,7 +175,7 @@ class Stating(Protocol):
             LocalError: we may not, or the disk refused it.
         """
 
-    def saw(self, channel: ChannelId, position: Position) -> None:
+    def saw(self, snapshot: Snapshot, channel: ChannelId, position: Position) -> None:
         """Take note that the person, who looks at a channel now, has read up to a line of others.
 
         The others see it, where the setting says so; cheap enough for once a second.

@@ -103,9 +103,8 @@ class Stating:
         """Whether the person was told of read marks."""
         return self._marks.noticed
 
-    def saw(self, channel: ChannelId, position: Position) -> None:
+    def saw(self, snapshot: Snapshot, channel: ChannelId, position: Position) -> None:
         """See `chat_tui.client.chat.Stating`."""
-        snapshot = self._snapshot()
         info = find(snapshot, channel)
         if info is None or not info.state.restored or not are_on(self._settings, info):
             return

@@ -29,9 +29,9 @@ class Header(Horizontal):
     def show(self, snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> None:
         """Bring both parts up to date."""
         state, whoami = panels.header(snapshot, info, glyphs), panels.whoami(snapshot)
-        if state.cell_length + whoami.cell_length + HEADER_PADDING > self.app.size.width:
+        room = self.app.size.width - state.cell_length - HEADER_PADDING
+        if not panels.fits(info, room - whoami.cell_length):
             whoami = panels.name(snapshot)
-        room = self.app.size.width - state.cell_length - whoami.cell_length - HEADER_PADDING
-        state += panels.topic(info, room)
+        state += panels.topic(info, room - whoami.cell_length)
         self._left.show(state)
         self._right.show(whoami)

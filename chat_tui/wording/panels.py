@@ -84,6 +84,12 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
     return Content.assemble(*parts)
 
 
+def fits(info: ChannelInfo | None, room: int) -> bool:
+    """Return whether so many cells are enough for the topic, if there is one."""
+    least = TOPIC_CELLS_MIN if info is not None and channel_state.topic_of(info) else 0
+    return room >= least
+
+
 def topic(info: ChannelInfo | None, room: int) -> Content:
     """Return the topic in so many cells, behind a dot; nothing if there is none, or no room."""
     text = "" if info is None else channel_state.topic_of(info)

@@ -148,10 +148,10 @@ async def test_a_mark_reaches_the_other_and_is_taken_back_when_marks_are_switche
         line = await say(alice, bob, channel, "hello")
         told: list[str] = []
         bob.subscribe(lambda event: told.append(event.text) if isinstance(event, Notice) else None)
-        bob.stating.saw(channel, line.position)
+        bob.stating.saw(bob.snapshot(), channel, line.position)
         first = (list(told), of_marks(bob, channel, bob), bob.profile.settings.told_of_read_marks)
         bob.stating._marks._first_at = 0  # ten seconds later
-        bob.stating.saw(channel, line.position)
+        bob.stating.saw(bob.snapshot(), channel, line.position)
         await until(lambda: mark_of(alice, channel, bob) == line.position, "alice has the mark")
         bob.settings.change(READ_MARKS, "off")
         await until(lambda: mark_of(alice, channel, bob) is None, "it is taken back")
@@ -170,8 +170,8 @@ async def test_with_marks_off_none_is_signed_and_none_is_seen(tmp_path: Path) ->
             one.stating._marks.noticed = True
         first = await say(alice, bob, channel, "hello")
         second = await say(bob, alice, channel, "hello you")
-        bob.stating.saw(channel, first.position)
-        alice.stating.saw(channel, second.position)
+        bob.stating.saw(bob.snapshot(), channel, first.position)
+        alice.stating.saw(alice.snapshot(), channel, second.position)
         await until(lambda: of_marks(bob, channel, alice), "hers is kept, to be passed on")
         await bob.stating.set_topic(channel, "sent after it")  # the link keeps the order
         await until(lambda: state(alice, channel).topic, "what bob set later is there")
@@ -187,7 +187,7 @@ async def test_a_mark_of_before_is_taken_back_if_the_next_start_hides_marks(tmp_
         channel = await private(alice, bob)
         line = await say(alice, bob, channel, "hello")
         bob.stating._marks.noticed = True
-        bob.stating.saw(channel, line.position)
+        bob.stating.saw(bob.snapshot(), channel, line.position)
         await until(lambda: mark_of(bob, channel, bob) == line.position, "it stands")
         file = bob.profile.directory
     Preferences.of_profile(file, Wishes()).change(READ_MARKS, "off")
