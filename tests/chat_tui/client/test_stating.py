@@ -14,7 +14,8 @@ from sync.calimero.state.contents import StateKind
 from sync.machine import ChannelId
 from sync.view.view import Line, MessageShown, Notice, Position, StateInfo
 from tests.support.chat_tui.acquainted import friends
-from tests.support.chat_tui.chats import meet, run, running
+from tests.support.chat_tui.chats import meet, opened, run, running
+from tests.support.chat_tui.conversations import LOBBY, line
 from tests.support.chat_tui.live_clients import Heard
 from tests.support.sync.nodes import until
 
@@ -199,3 +200,15 @@ async def test_a_mark_of_before_is_taken_back_if_the_next_start_hides_marks(tmp_
             ),
             "it is taken back",
         )
+
+
+async def test_the_first_own_line_where_ones_name_does_not_stand_has_it_set(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        stating = alice.stating
+        stating._nameless.add(LOBBY)
+        stating.note_event(MessageShown(line(1, author="bob")))
+        of_bob = stating._wanted.is_set()
+        stating.note_event(MessageShown(line(2, author="alice")))
+
+        assert not of_bob
+        assert stating._wanted.is_set()
