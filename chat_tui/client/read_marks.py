@@ -29,7 +29,7 @@ NOTICE: Final = (
 
 
 class Step(Enum):
-    """What to do about a mark."""
+    """Next step about a mark."""
 
     WAIT = "wait"
     SAY = "say"

@@ -98,11 +98,6 @@ class Stating:
 
     # -- read marks ----------------------------------------------------------------------------
 
-    @property
-    def noticed(self) -> bool:
-        """Whether the person was told of read marks."""
-        return self._marks.noticed
-
     def saw(self, snapshot: Snapshot, channel: ChannelId, position: Position) -> None:
         """See `chat_tui.client.chat.Stating`."""
         info = find(snapshot, channel)

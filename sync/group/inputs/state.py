@@ -39,7 +39,8 @@ def on_state(
     taken = group.stating.on_set(event, reference, heads)
     ours = tuple([one.entry.content for one in taken])
     effects = take_news(group, StateNews(taken))
-    return [*effects, values.StateSet(event.token), values.TellState(ours)]
+    told = [values.TellState(ours)] if ours else []  # a frame of no entries is refused
+    return [*effects, values.StateSet(event.token), *told]
 
 
 def on_brought(group: Machines, brought: session_values.AcceptedState) -> list[values.Effect]:

@@ -89,7 +89,7 @@ async def say(one: Client, other: Client, channel: ChannelId, text: str) -> Line
 
 
 def of_marks(client: Client, channel: ChannelId, author: Client) -> bool:
-    """Whether there is a register for a read mark of somebody, be it empty."""
+    """Return whether a read mark of somebody was ever heard of, be it an empty one."""
     registers = client.make_node().groups[channel].stating.registers
     key = bytes.fromhex(author.identity.peer_id)
     return any(one.author == key for one in registers.of_kind(StateKind.READ).values())
@@ -212,3 +212,20 @@ async def test_the_first_own_line_where_ones_name_does_not_stand_has_it_set(tmp_
 
         assert not of_bob
         assert stating._wanted.is_set()
+
+
+async def test_a_name_that_does_not_count_yet_is_not_told_and_keeps_the_link(
+    tmp_path: Path,
+) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        await until(lambda: state(alice).restored, "the disk is read")
+        await alice.rename("alina")
+        await alice.stating.keep()
+        heard = Heard(bob)
+        await run(alice, "hello")
+        await heard.texts(1)
+        await until(lambda: state(bob).profiles, "bob has her name with her first line")
+
+        assert [one.nick for one in state(bob).profiles] == ["alina"]
+        assert bob.snapshot().refused == {}
+        assert alice.snapshot().refused == {}
