@@ -128,6 +128,28 @@ def expected(own: "DataFrame", members: "DataFrame") -> "DataFrame":
     )
 
 
+def owed(
+    due: "DataFrame", not_let_in: "DataFrame", rows: "DataFrame", members: "DataFrame"
+) -> "DataFrame":
+    """Return what is due, without what governance kept out of a member and it never delivered.
+
+    Args:
+        due: the columns of `expected`
+        not_let_in: those of `storage.archive.tables.NOT_LET_IN`
+        rows: message_id binary, member int, delivered_ns long
+        members: member int, channel string, node string
+
+    Returns:
+        the columns of `expected`
+    """
+    numbers = F.broadcast(members.select("member", "channel", "node"))
+    told = not_let_in.join(numbers, ["channel", "node"]).select("message_id", "member").distinct()
+    # what waited in an older export may have been let in since
+    came = rows.where("delivered_ns is not null").select("message_id", "member")
+    kept_out = told.join(came, ["message_id", "member"], "left_anti")
+    return due.join(kept_out, ["message_id", "member"], "left_anti").select(*due.columns)
+
+
 def by_message(rows: "DataFrame") -> "DataFrame":
     """Return what became of each message at all others together.
 

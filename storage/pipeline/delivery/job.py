@@ -73,6 +73,8 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     events = facts.noted(log, there)
     rows = work.write("facts", facts.facts(events, own, there))
     due = facts.expected(own, there)
+    if (not_let_in := work.inputs.not_let_in(work.spark)) is not None:
+        due = facts.owed(due, not_let_in, rows, there)
     became = facts.by_message(_compared(work, rows, there))
     sent = work.write("messages", facts.messages(own, became, due, there))
 

@@ -193,6 +193,18 @@ class Ran:
         return row
 
 
+def keep_out(directory: Path, channel: str, *told: tuple[str, int, str]) -> None:
+    """Write to an export which nodes did not let in which messages of a channel, and why."""
+    where = directory / tables.NOT_LET_IN_DIR / f"channel={channel}"
+    where.mkdir(parents=True)
+    rows = [
+        {"node": node, "channel": channel, "message_id": named(channel, number), "label": label}
+        for node, number, label in told
+    ]
+    table = pa.Table.from_pylist(rows, tables.NOT_LET_IN)
+    pq.write_table(table, where / tables.NOT_LET_IN_FILE)
+
+
 def all_rows() -> list[dict[str, Any]]:
     """Return a log with all stories, a reconciliation, and a row whose time is absurd."""
     rows = sessions()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.archive.tables import LOG
+from storage.archive.tables import LOG, WAITS
 from storage.pipeline.delivery.figures import SPANS
 from storage.pipeline.delivery.latency import PERCENTS
 from storage.pipeline.errors import PipelineError
@@ -21,14 +21,19 @@ from tests.support.storage.deliveries import (
     BOB,
     CAT,
     GOT,
+    HOSTS,
     LATER,
     LOST,
     TWICE,
     Ran,
     around,
+    export,
+    keep_out,
     rows_of,
     run_job,
+    run_over,
     sessions,
+    story,
 )
 
 if TYPE_CHECKING:
@@ -89,6 +94,18 @@ def test_redundancy_and_convergence(delivery: Ran) -> None:
     assert figures["messages"] == 2 + 1 + 2 + 2 + 2 + 1
     assert figures["sends"] == figures["messages"] + 1
     assert figures["receptions_per_delivery"] == pytest.approx((4 + 1 + 2 + 1 + 2) / 7)
+
+
+def test_what_governance_kept_out_is_not_due_there(spark: "SparkSession", tmp_path: Path) -> None:
+    made = export(tmp_path / "export", rows_of(GOT, story(GOT)), HOSTS)
+    keep_out(made, GOT, (CAT, 2, "removed"), (BOB, 1, WAITS))
+
+    delivery = run_over(spark, tmp_path / "out", made)
+
+    hello, late = delivery.message(GOT, 1), delivery.message(GOT, 2)
+    assert (late["expected"], late["present_deliveries"], late["complete"]) == (1, 1, True)
+    assert hello["expected"] == 2, "bob let in later what waited"
+    assert (delivery.figures["due"], delivery.figures["not_counted"]) == (3, 1)
 
 
 def test_a_fact_is_what_one_node_noted_of_one_message(delivery: Ran) -> None:
