@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -26,38 +26,47 @@ READ_MAX: Final = 512 * 1024 * 1024
 """Bytes of a trace: hours of a busy channel; more does not fit the memory it would take."""
 
 
-def demo(  # each is an option of the command line
-    *,
-    scenario: int | None,
-    seed: int | None,
-    speed: float,
-    record: Path | None,
-    as_lines: bool,
-    formulas: bool,
-) -> int:
+class Wishes(NamedTuple):
+    """Options of the command line for `demo`."""
+
+    scenario: int | None = None
+    seed: int | None = None
+    speed: float = 1.0
+    once: bool = False
+    record: Path | None = None
+    as_lines: bool = False
+    formulas: bool = False
+
+
+def demo(wishes: Wishes) -> int:
     """Play the demo; returns the exit status."""
-    seed = SEED if seed is None else seed
-    if as_lines or not _has_screen():
-        chosen = SCENARIOS if scenario is None else (SCENARIOS[scenario - 1],)
+    record, number = wishes.record, wishes.scenario
+    seed = SEED if wishes.seed is None else wishes.seed
+    if wishes.as_lines or not _has_screen():
+        chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
         if record is not None and len(chosen) > 1:
             raise LocalError("Say which scenario to record: --scenario 3, for example.")
         status = 0
         for one in chosen:
             run = Run(one, seed)
-            headless.tell_run(run, click.echo, formulas=formulas)
+            headless.tell_run(run, click.echo, formulas=wishes.formulas)
             status |= not all(verdict.holds for verdict in run.verdicts)
             if record is not None:
                 recording.save(record, Recording(one.number, seed, (), run.digest()))
             click.echo("")
         return status
     from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.playback import Course
     from chat_tui.demo.screen import DemoScreen
 
+    course = Course(once=wishes.once, alone=number is not None)
     if record is not None:
-        recording.save(record, Recording(scenario or 1, seed))
-    played = Recording(scenario or 1, seed)
+        recording.save(record, Recording(number or 1, seed))
+    played = Recording(number or 1, seed)
     glyphs = usual_glyphs(os.environ)
-    screen = DemoScreen(played=played, speed=speed, record=record, glyphs=glyphs)
+    screen = DemoScreen(
+        played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs
+    )
     _show(DemoApp(screen, own_settings()))
     return 0
 
@@ -89,9 +98,11 @@ def _replay_trace(
         headless.tell_trace(player, click.echo, formulas=formulas)
         return 0 if player.verdict().holds else 1
     from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.playback import Course
     from chat_tui.demo.screen import DemoScreen
 
-    screen = DemoScreen(player, speed=speed, glyphs=usual_glyphs(os.environ))
+    course, glyphs = Course(paused=True), usual_glyphs(os.environ)
+    screen = DemoScreen(player, speed=speed, course=course, glyphs=glyphs)
     _show(DemoApp(screen, own_settings()))
     return 0
 

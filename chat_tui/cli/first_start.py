@@ -54,9 +54,9 @@ def _as_typed(channel: str | None) -> str:
 
 def _show_demo() -> None:
     """Show the demo from its first scenario on, until the person leaves it."""
-    from chat_tui.cli.demo import demo  # noqa: PLC0415  # most starts need none of it
+    from chat_tui.cli.demo import Wishes, demo  # noqa: PLC0415  # most starts need none of it
 
-    demo(scenario=None, seed=None, speed=1.0, record=None, as_lines=False, formulas=False)
+    demo(Wishes())
 
 
 async def _ask(questions: FirstRun) -> Answers | None:

@@ -47,6 +47,7 @@ WAIT_MAX_S: Final = 86_400
 """Longest wait that an open chat agrees to (`control_server`, which is not imported for that)."""
 
 COUNT: Final = click.IntRange(0, 1_000_000)
+SPEED: Final = click.FloatRange(0.25, 16)
 """Messages of before."""
 
 PAINTS_PER_S: Final = "200"
@@ -292,7 +293,12 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
     help="Start with this scenario; as text, play only this one.  [default: 1; as text, all]",
 )
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the random choices.")
-@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option("--speed", type=SPEED, default=1.0, show_default=True)
+@click.option(
+    "--once",
+    is_flag=True,
+    help="Leave after the last scenario, or after the one chosen, instead of going on.",
+)
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -309,14 +315,15 @@ def demo(**options: Any) -> None:
 
     As lines, each scenario ends with its checks. Exit 1 if one of them fails.
     """
+    from chat_tui.cli.demo import Wishes
     from chat_tui.cli.demo import demo as start
 
-    sys.exit(start(**options))
+    sys.exit(start(Wishes(**options)))
 
 
 @cli.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option("--speed", type=SPEED, default=1.0, show_default=True)
 @click.option(
     "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
 )

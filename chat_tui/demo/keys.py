@@ -20,26 +20,27 @@ BINDINGS: Final[list[BindingType]] = [
 ]
 
 KEYS: Final = (
-    ("{demo_forward}", "step"),
-    ("{demo_back}", "back"),
-    ("{demo_run}", "run/pause"),
+    ("{demo_run}", "pause"),
+    ("{demo_back} {demo_forward}", "step"),
+    ("{demo_play_1}-9", "scenario"),
+    ("{demo_next}", "next"),
     ("{demo_slower}/{demo_faster}", "speed"),
-    ("{demo_next}", "next scenario"),
-    ("{demo_formulas}", "formulas"),
+    ("{demo_person}", "person"),
     ("{demo_protocol}", "protocol"),
-    ("{demo_person}", "peer"),
-    ("{demo_write}", "write"),
-    ("{demo_lose}", "lose next"),
-    ("{demo_cut}", "cut link"),
+    ("{demo_lose}", "lose"),
+    ("{demo_cut}", "cut"),
     ("{demo_divide}", "partition"),
     ("{demo_power}", "off/on"),
+    ("{demo_formulas}", "formulas"),
+    ("{demo_write}", "write"),
     ("{demo_loss}", "loss"),
     ("{demo_delay}", "delay"),
     ("{demo_twice}", "twice"),
+    ("{demo_help}", "all keys"),
     ("{close}", "leave"),
 )
 IN_REPLAYS: Final = frozenset({
-    "step", "back", "run/pause", "speed", "formulas", "protocol", "leave",
+    "pause", "step", "speed", "formulas", "protocol", "all keys", "leave",
 })  # fmt: skip
 REPLAY_KEYS: Final = tuple((key, word) for key, word in KEYS if word in IN_REPLAYS)
 """Those of `KEYS` that mean something where nothing can be meddled with."""
@@ -48,7 +49,7 @@ HELP: Final = (
     ("{demo_forward}", "the next thing that happens"),
     ("{demo_back}", "the step before: what it looked like then"),
     ("{demo_run}", "let time run, or stop it"),
-    ("{demo_slower}, {demo_faster}", "slower, faster: x0.05 to x8"),
+    ("{demo_slower}, {demo_faster}", "slower, faster: x1/4 to x16"),
     (
         f"{{demo_play_1}} to {{demo_play_{SCENARIOS}}}",
         "that scenario; {demo_next} the next one, {demo_again} this one again",

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from chat_tui.demo.moment import Shot
+from chat_tui.demo.pacing.traffic import Traffic
 from sync.machine import Nanos
 
 
@@ -12,6 +13,14 @@ class Player(Protocol):
     @property
     def shot(self) -> Shot:
         """The moment that is shown."""
+
+    @property
+    def now(self) -> Nanos:
+        """The time that is shown: that of the moment, or later if nothing has happened since."""
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """Frames and waits until now; None where nobody saw them."""
 
     @property
     def over(self) -> bool:

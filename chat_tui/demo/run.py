@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from chat_tui.demo.acts import Act, Write, do
 from chat_tui.demo.cast import Said
 from chat_tui.demo.narrator import Narrator
+from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
@@ -60,6 +61,8 @@ class Run:
         """Results of the checks, once it is over."""
         self.lost: deque[tuple[Nanos, Flight]] = deque(maxlen=LOST_KEPT)
         """Frames lost, and when that was seen."""
+        self.traffic = Traffic(sum(scenario.link.delay) // 2)
+        """Frames that were on their way among those with a panel, and waits."""
         self._to_do = list(acts)
         names = scenario.names
         self.watch = Watch(len(names), random.Random(seed))  # noqa: S311  # a seeded run
@@ -181,6 +184,7 @@ class Run:
         self._released.clear()
         self._sessions.clear()
         self.watch.take_steps()
+        self.watch.take_begun()
         self.watch.flights.clear()
         for after, act in scenario.acts:
             world.time.plan(self.began + after, self._do_planned, act)
@@ -210,6 +214,9 @@ class Run:
     def _tell(self) -> None:
         steps, lost = self.watch.take_steps()
         self.lost.extend((self.world.now, flight) for flight in lost)
+        self.traffic.note_flights(self.watch.take_begun(), lost, self.world.now)
+        for step in steps:
+            self.traffic.note_step(step)
         released = self._released
         if steps or lost or released:
             self._released = []

@@ -4,68 +4,49 @@ Whatever is played is a `Player`; what only the demo can do (meddling) is `Stage
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Unpack
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
-from chat_tui.demo.drawing import Setting, draw
 from chat_tui.demo.interventions import MEDDLING
 from chat_tui.demo.keys import BINDINGS, KEYS, REPLAY_KEYS, full_help
+from chat_tui.demo.moment import Titles
 from chat_tui.demo.net_command import acts_of
+from chat_tui.demo.painting.drawing import draw
+from chat_tui.demo.painting.setting import Setting
+from chat_tui.demo.playback import AGAIN, Playback, Playing
 from chat_tui.demo.player import Player
-from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
+from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenario import SEED
-from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
-from chat_tui.keys.table import with_keys
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
 from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
-from sync.machine import SECOND
-
-PAINT_S: Final = 0.1
-"""Between two paints while it runs."""
-
-SPEEDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-NORMAL: Final = 1.0
-
-WANTED_MAX: Final = 100
-"""Keys remembered while something is made ready; more are pressed by something that fell."""
-
-FIRST: Final = Recording(1, SEED)
 
 WIDTH_MIN, HEIGHT_MIN = 60, 16
 
-AT_END: Final = "This is the end; {demo_back} goes back."
 OVER: Final = (
     "It is over: {demo_back} goes back to where something can be done, {demo_again} begins again."
 )
 SWITCHES_ON: Final = "{demo_power} switches the computer on."
 HOW_TO_SEND: Final = "Enter sends, {close} does not"
-AGAIN: Final = "Playing it again up to here ..."
 
 BESIDE: Final = 100
 """Width from which on the drawer stands beside the rest; below, it covers all."""
 
 
-class DemoScreen(Screen[None]):
-    """Plays `player`; without one, what `played` says: a scenario, its seed, and acts of before.
-
-    `record` is the file that gets what was played, once it is over or left.
-    """
+class DemoScreen(Playback):
+    """The demo as it is looked at, and meddled with; see `Playback` for what is played."""
 
     AUTO_FOCUS = ""  # the keys are the demo's, until somebody writes
     DEFAULT_CSS = """
@@ -77,27 +58,11 @@ class DemoScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     def __init__(
-        self,
-        player: Player | None = None,
-        *,
-        played: Recording = FIRST,
-        speed: float = NORMAL,
-        glyphs: Glyphs = UNICODE,
-        record: Path | None = None,
+        self, player: Player | None = None, *, glyphs: Glyphs = UNICODE, **playing: Unpack[Playing]
     ) -> None:
-        super().__init__()
-        self._record, self._played = record, played
-        self.player: Player | None = player
-        """The run that is played; None while it is made ready."""
-        self.seed = played.seed
-        self.running = False
-        self._number, self._glyphs = played.number, glyphs
-        self._speed, self._formulas = speed, False
-        self._selected, self._note = 0, ""
-        self.busy = False
-        """Whether something is made ready, or played again, beside the screen."""
-        self._wanted: deque[Callable[[], None]] = deque()
-        """Requests of keys meanwhile."""
+        super().__init__(player, **playing)
+        self._glyphs = glyphs
+        self._formulas = False
         self._canvas = Static("", id="canvas", markup=False)
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
@@ -114,144 +79,13 @@ class DemoScreen(Screen[None]):
         yield self._line
 
     def on_mount(self) -> None:
-        """Begin: paused at the first moment of the first scenario."""
+        """Begin to play."""
         self._line.can_focus = False
-        self.set_interval(PAINT_S, self._tick)
-        if self.player is None:
-            self._begin(self._number)
-        else:
-            self.paint()
+        self.start()
 
     def on_resize(self, _event: Resize) -> None:
         """Draw for the new size."""
         self.paint()
-
-    # -- playing ------------------------------------------------------------------------------
-
-    @property
-    def stage(self) -> Stage | None:
-        """The stage that is played; None for a replay, on which no act is possible."""
-        return self.player if isinstance(self.player, Stage) else None
-
-    @property
-    def _can_change(self) -> bool:
-        """True if another scenario can be played: over a replay there is none."""
-        return self.player is None or self.stage is not None
-
-    def _begin(self, number: int) -> None:
-        """Make a scenario ready, beside the screen: some write hundreds of lines before."""
-        self._number, self.running, self._selected = number, False, 0
-        self.player, self._note = None, ""
-        self.busy = True
-        self._wanted.clear()
-        self.run_worker(self._make_ready(number), exclusive=True)
-        self.paint()
-
-    async def _make_ready(self, number: int) -> None:
-        self.player = await asyncio.to_thread(Stage, scenario(number), self.seed, self._played.acts)
-        self._be_ready()
-
-    def _once_ready(self, act: Callable[[], None]) -> None:
-        """Do it now, or as soon as what is made ready or played again is there."""
-        if not self.busy:
-            act()
-        elif len(self._wanted) < WANTED_MAX:
-            self._wanted.append(act)
-
-    def _be_ready(self) -> None:
-        """Do what was wanted meanwhile; one of that may need time again."""
-        self.busy = False
-        while self._wanted and not self.busy:
-            self._wanted.popleft()()
-        self.paint()
-
-    def _tick(self) -> None:
-        if not self.running or self.player is None or self.busy:
-            return
-        self.player.advance(int(PAINT_S * SECOND * self._speed))
-        if self.player.over:
-            self.running = False
-            self._ended()
-        self.paint()
-
-    def _ended(self) -> None:
-        """It is over: say whether it is what was recorded, or record it."""
-        stage, played = self.stage, self._played
-        if stage is None:
-            return
-        if played.digest:
-            same = played.digest == stage.run.digest()
-            self._note = SAME if same else DIFFERS
-        self._save()
-
-    def _save(self) -> None:
-        """Write what was played so far to the file of `--record`."""
-        stage = self.stage
-        if self._record is None or stage is None:
-            return
-        digest = stage.run.digest() if stage.run.over else ""
-        recorded = Recording(self._number, self.seed, tuple(stage.acts), digest)
-        try:
-            save(self._record, recorded)
-        except LocalError as error:
-            self._note = str(error)
-
-    def action_forward(self) -> None:
-        """Go on to the next thing that happens."""
-        self._once_ready(self._forward)
-
-    def _forward(self) -> None:
-        if self.player is not None:
-            self.running = False
-            self._note = "" if self.player.forward() else self._named(AT_END)
-            if self.player.over:
-                self._ended()
-            self.paint()
-
-    def action_back(self) -> None:
-        """Show the step before."""
-        self._once_ready(self._back)
-
-    def _back(self) -> None:
-        player = self.player
-        if player is None:
-            return
-        self.running = False
-        if player.far:
-            self.busy, self._note = True, AGAIN
-            self.run_worker(self._back_far(player), exclusive=True)
-        else:
-            self._note = "" if player.back() else "This is the beginning."
-        self.paint()
-
-    async def _back_far(self, player: Player) -> None:
-        await asyncio.to_thread(player.back)
-        self._note = ""
-        self._be_ready()
-
-    def action_run(self) -> None:
-        """Let time run, or stop it; before it is ready, let it run then."""
-        self.running = not self.running and (self.player is None or not self.player.over)
-        self._note = ""
-        self.paint()
-
-    def action_speed(self, step: int) -> None:
-        """Go slower or faster."""
-        nearest = min(SPEEDS, key=lambda speed: abs(speed - self._speed))
-        at = SPEEDS.index(nearest) + step
-        self._speed = SPEEDS[min(max(at, 0), len(SPEEDS) - 1)]
-        self.paint()
-
-    def action_scenario(self, step: int) -> None:
-        """Play the scenario that is `step` further; after the last comes the first."""
-        if self._can_change:
-            self.action_play((self._number - 1 + step) % len(SCENARIOS) + 1)
-
-    def action_play(self, number: int) -> None:
-        """Play a scenario."""
-        if self._can_change:
-            self._played = Recording(number, self.seed)
-            self._begin(number)
 
     # -- looking ------------------------------------------------------------------------------
 
@@ -299,7 +133,7 @@ class DemoScreen(Screen[None]):
         """Write a line as the selected participant."""
         if self.stage is None:
             return
-        self.running = False
+        self.showing.running = False
         name = self.stage.shot.people[self._selected].name
         self._line.placeholder = f"what {name} writes; {self._named(HOW_TO_SEND)}"
         self._line.display = self._line.can_focus = True
@@ -335,10 +169,14 @@ class DemoScreen(Screen[None]):
             self._act(MEDDLING[how](self.stage.shot, self._selected))
 
     def _act(self, *wanted: acts.Act) -> None:
-        """Do it in the present; in the past, play the run again as far as that before."""
+        """Do it in the present; in the past, play the run again as far as that before.
+
+        The tour waits then: whoever changed something wants to see what comes of it.
+        """
         stage = self.stage
         if stage is None:
             return
+        self.showing.tour.skip_opening()
         if stage.over:
             self._note = self._named(OVER)
             self.paint()
@@ -348,19 +186,18 @@ class DemoScreen(Screen[None]):
             self.paint()
         else:
             self._done([stage.act(act) for act in wanted])
+            self._score_again(stage)
 
     async def _act_in_the_past(self, stage: Stage, wanted: Sequence[acts.Act]) -> None:
         stage.go_on_from(await asyncio.to_thread(stage.rewound))
         self._done([stage.act(act) for act in wanted])
+        self._score_again(stage)
         self._be_ready()
 
     def _done(self, changed: Sequence[bool]) -> None:
         name = "" if self.player is None else self.player.shot.people[self._selected].name
         self._note = "" if all(changed) else f"{name} is off: {self._named(SWITCHES_ON)}"
         self.paint()
-
-    def _named(self, words: str) -> str:
-        return with_keys(words, keys_of(self))
 
     # -- drawing ------------------------------------------------------------------------------
 
@@ -374,23 +211,36 @@ class DemoScreen(Screen[None]):
             self._canvas.update(f" Making scenario {self._number} ready ...")
             return
         shot = self.player.shot
+        lines = draw(shot, self._setting(width, height), self._titles)
+        self._canvas.update(Content("\n").join(lines), layout=False)
+        if self._drawer.display:
+            self._drawer.show(shot.people[self._selected])
+
+    def _setting(self, width: int, height: int) -> Setting:
+        showing, player = self.showing, self.player
+        assert player is not None
         beside = self._drawer.display and width >= BESIDE
-        at = Setting(
+        return Setting(
             width=width - self._drawer.outer_size.width if beside else width,
             height=height,
             glyphs=self._glyphs,
             theme=self.app.theme,
             selected=self._selected,
-            running=self.running,
-            speed=self._speed,
+            running=showing.running,
+            speed=showing.speed,
             formulas=self._formulas,
+            now=player.now,
             note=self._note,
             keys=KEYS if self.stage is not None else REPLAY_KEYS,
             chosen=keys_of(self),
+            held_up=not showing.tour.goes_on,
+            traffic=player.traffic,
+            score=showing.score,
         )
-        self._canvas.update(Content("\n").join(draw(shot, at)), layout=False)
-        if self._drawer.display:
-            self._drawer.show(shot.people[self._selected])
+
+    @property
+    def _titles(self) -> Titles:
+        return Titles() if self.stage is None else self.stage.titles
 
 
 def scenario_screen(number: int, glyphs: Glyphs) -> DemoScreen:

@@ -13,6 +13,7 @@ from typing import Final
 
 from chat_tui.demo.acts import Act
 from chat_tui.demo.moment import SOON, Air, Person, Shot, Titles, following
+from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.phrases import listed, what_happens
 from chat_tui.demo.run import Intervention, Moment, Run
 from chat_tui.demo.scenario import Scenario
@@ -77,6 +78,23 @@ class Stage:
                 self._fresh = self._picture()
             return self._fresh.shot
         return replace(self._pictures[self._at].shot, earlier=True)
+
+    @property
+    def now(self) -> Nanos:
+        """The simulated time that is shown."""
+        if self._at is None:
+            return self.run.now
+        return max(self._clock, self._pictures[self._at].moment.now)
+
+    @property
+    def traffic(self) -> Traffic:
+        """Frames and waits until now, also those after the step that is shown."""
+        return self.run.traffic
+
+    @property
+    def titles(self) -> Titles:
+        """Titles of messages."""
+        return self._titles
 
     @property
     def over(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from chat_tui.demo.moment import Shot
+from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.scenario import Verdict
 from chat_tui.demo.trace_story import Story
 from sync.machine import SECOND, Nanos
@@ -36,6 +37,16 @@ class TracePlayer:
         if self._at is None:
             return self._pictures[-1][1]
         return replace(self._pictures[self._at][1], earlier=True)
+
+    @property
+    def now(self) -> Nanos:
+        """The time that is shown."""
+        return max(self._clock, self.shot.now) if self._clock else self.shot.now
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """None: a trace tells what came and went at one participant."""
+        return None
 
     @property
     def over(self) -> bool:

@@ -259,11 +259,18 @@ class Outlet:
     ) -> None:
         for at, receiver in self.network.arrivals(self.timeline.now, size, hearers):
             heard = partial(self._hear, node.number, self.nodes[receiver], room.channel, event)
+            self._watch_carried(node, self.nodes[receiver], event, at)
             self.timeline.call(at, heard)
 
     def _stream(self, node: Node, room: Room, event: values.Input, to: Node) -> None:
         heard = partial(self._hear, node.number, to, room.channel, event)
-        self.timeline.call(self.timeline.now + self.network.latency(), heard)
+        at = self.timeline.now + self.network.latency()
+        self._watch_carried(node, to, event, at)
+        self.timeline.call(at, heard)
+
+    def _watch_carried(self, node: Node, to: Node, event: values.Input, at: Nanos) -> None:
+        if self.watch is not None:
+            self.watch.carried(node, to, event, self.timeline.now, at)
 
     def _ask(self, node: Node, room: Room, other: Node, payload: bytes) -> None:
         """Ask another node for ops, or learn that it gives none."""
@@ -277,6 +284,8 @@ class Outlet:
 
     def _hear(self, sender: int, node: Node, channel: ChannelId, event: values.Input) -> None:
         if node.runner is None or not self.links.carries(sender, node):
+            if self.watch is not None:
+                self.watch.unheard(sender, node, event)
             return
         other = self.nodes[sender]
         match event:

@@ -255,6 +255,8 @@ class Streams:
                 self.feed(receiver, event, stream.channel)
             else:
                 stream.cut = True
+                if self.watch is not None:
+                    self.watch.unheard(sender.number, receiver, event)
                 self._tell_cut(stream, receiver)
 
         self.schedule(at, arrive)

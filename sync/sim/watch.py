@@ -35,6 +35,22 @@ class Cause(Enum):
     RESEND = "sent again"
     ANSWER = "answer"
     SESSION = "reconciliation"
+    TRANSFER = "transfer"
+    STATE = "state entry"
+    OPERATION = "operation"
+
+
+CARRIED: Final = {
+    values.SessionPayload: Cause.SESSION,
+    values.Transferred: Cause.TRANSFER,
+    values.StateArrived: Cause.STATE,
+    values.RootTold: Cause.STATE,
+    values.OpsArrived: Cause.OPERATION,
+    values.OpsAnswered: Cause.OPERATION,
+    values.HeartbeatArrived: Cause.OPERATION,
+    values.OpsRequested: Cause.OPERATION,
+}
+"""Causes of what is carried to one node alone, by the input it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +109,8 @@ class Watch:
     """Frames lost since they were taken."""
     flights: list[Flight] = field(default_factory=list)
     """Under way, by the time they were sent."""
+    begun: list[Flight] = field(default_factory=list)
+    """Those that set out since they were taken."""
     _repairs: dict[int, RepairInfo] = field(default_factory=dict)
 
     def take_steps(self) -> tuple[list[Step], list[Flight]]:
@@ -100,6 +118,11 @@ class Watch:
         steps, lost = self.steps, self.lost
         self.steps, self.lost = [], []
         return steps, lost
+
+    def take_begun(self) -> list[Flight]:
+        """Return the frames that set out since the last call."""
+        begun, self.begun = self.begun, []
+        return begun
 
     # --- What a world tells --------------------------------------------------------------------
 
@@ -158,23 +181,20 @@ class Watch:
         )
         for at, receiver in arrivals:
             if receiver < self.shown:
-                self.flights.append(flight(receiver=receiver, at=at))
+                self._set_out(flight(receiver=receiver, at=at))
         arriving = {receiver for _, receiver in arrivals}
         for receiver in receivers:
             if receiver < self.shown and receiver not in arriving:
                 self._lose(flight(receiver=receiver, at=now, lost=True))
-        del self.flights[:-UNDER_WAY_MAX]
 
     def carried(
         self, sender: Node, receiver: Node, event: values.Input, now: Nanos, at: Nanos
     ) -> None:
         """Something was put on a stream."""
+        cause = CARRIED.get(type(event))
         seen = sender.number < self.shown and receiver.number < self.shown
-        if seen and isinstance(event, values.SessionPayload | values.Transferred):
-            self.flights.append(
-                Flight(sender.number, receiver.number, Cause.SESSION, None, False, now, at)  # noqa: FBT003
-            )
-            del self.flights[:-UNDER_WAY_MAX]
+        if seen and cause is not None:
+            self._set_out(Flight(sender.number, receiver.number, cause, None, False, now, at))  # noqa: FBT003
 
     def arrived(self, sender: int, node: Node, now: Nanos) -> None:
         """A frame is there: what was under way until now is so no more."""
@@ -192,6 +212,9 @@ class Watch:
             cause = Cause.NEW if message.content else Cause.SYNC
             asks = bool(message.repair_request)
             self._lose(Flight(sender, node.number, cause, message_id, asks, 0, 0, lost=True))
+        elif type(event) in CARRIED:
+            cause = CARRIED[type(event)]
+            self._lose(Flight(sender, node.number, cause, None, False, 0, 0, lost=True))  # noqa: FBT003
 
     # --- Inside --------------------------------------------------------------------------------
 
@@ -205,6 +228,11 @@ class Watch:
             after = self._repairs[node.number] = repair_info(group.sds)
         at = now - node.machine_offset
         self.steps.append(Step(node.number, at, machine, event, tuple(effects), before, after))
+
+    def _set_out(self, flight: Flight) -> None:
+        self.flights.append(flight)
+        self.begun.append(flight)
+        del self.flights[:-UNDER_WAY_MAX], self.begun[:-UNDER_WAY_MAX]
 
     def _lose(self, flight: Flight) -> None:
         self.lost.append(flight)

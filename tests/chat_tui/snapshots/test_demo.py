@@ -7,6 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.demo.app import DemoApp
+from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
@@ -21,7 +22,9 @@ pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def demo(number: int, glyphs: Glyphs = UNICODE) -> DemoApp:
-    return DemoApp(DemoScreen(played=Recording(number, SEED), glyphs=glyphs))
+    return DemoApp(
+        DemoScreen(played=Recording(number, SEED), glyphs=glyphs, course=Course(paused=True))
+    )
 
 
 def until(sentence: str, *keys: str) -> Callable[[Pilot[Any]], Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from chat_tui.demo.app import DemoApp
+from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenarios import scenario
@@ -34,7 +35,7 @@ async def on_screen(
     number: int, size: tuple[int, int] = (80, 24), glyphs: Glyphs = UNICODE
 ) -> AsyncIterator[tuple[Pilot[Any], DemoScreen, Stage]]:
     """The demo's screen with a scenario ready, before its first step."""
-    screen = DemoScreen(played=Recording(number, SEED), glyphs=glyphs)
+    screen = DemoScreen(played=Recording(number, SEED), glyphs=glyphs, course=Course(paused=True))
     async with DemoApp(screen).run_test(size=size) as pilot:
         await ready(pilot)
         assert screen.stage is not None

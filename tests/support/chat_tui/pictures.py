@@ -17,6 +17,7 @@ from chat_tui.app.app import ChatApp
 from chat_tui.app.overlays import doctor_content
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.app import DemoApp
+from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.settings import schema
@@ -102,7 +103,7 @@ def waiting() -> ChatApp:
 
 
 def demo(number: int) -> Callable[[], DemoApp]:
-    return lambda: DemoApp(DemoScreen(played=Recording(number, SEED)))
+    return lambda: DemoApp(DemoScreen(played=Recording(number, SEED), course=Course(paused=True)))
 
 
 # -- what was done there ---------------------------------------------------------------------------

@@ -1,0 +1,78 @@
+"""Draws a reconciliation: what it found, and the ranges of its payloads."""
+
+from typing import Final
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from chat_tui.demo.moment import Shot
+from chat_tui.text.safe_text import wrap
+from chat_tui.text.times import count, size
+from chat_tui.wording.glyphs import Glyphs, band
+from chat_tui.wording.panels import DIM
+from sync.machine import SECOND, Nanos
+from sync.view.view import RoundInfo, SessionInfo
+
+LIVE: Final = "live"
+"""State of a session that only stays in touch: what it passes on stands in the chart."""
+
+SESSION_FOR: Final[Nanos] = 6 * SECOND
+"""Time for which a session that is over is shown."""
+
+
+def range_lines(shot: Shot, selected: int, glyphs: Glyphs, width: int, most: int) -> list[Content]:
+    """Return the payloads of a reconciliation that runs, or was just over; the selected one's."""
+    if most <= 0:
+        return []
+    order = [selected, *(n for n in range(len(shot.people)) if n != selected)]
+    for number in order:
+        person = shot.people[number]
+        for session in person.snapshot.sessions:
+            if _is_worth_showing(session, person.snapshot.now):
+                names = {one.snapshot.me: one.name for one in shot.people}
+                peer = names.get(session.peer, "another")
+                return _card(session, f"{person.name} with {peer}", glyphs, width, most)
+    return []
+
+
+def _is_worth_showing(session: SessionInfo, now: Nanos) -> bool:
+    if session.ended_at is None:
+        return session.state != LIVE
+    return session.ended_at + SESSION_FOR > now and bool(session.need or session.have)
+
+
+def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int) -> list[Content]:
+    cost = sum(one.size for one in session.rounds)
+    words = f"{who}: {session.state}, lacks {session.need:,}, got {session.got:,}, gives "
+    words += f"{session.have:,}; {size(cost)}"
+    if session.naive:
+        words += f", a list {size(session.naive)}"
+    lines = [Content.styled(f" {part}", "bold") for part in wrap(words, width - 2)]
+    payloads: list[Content] = []
+    for at, one in reversed(list(enumerate(session.rounds))):
+        drawn = _payload(session.trip(at), one, glyphs, width)
+        if len(lines) + len(payloads) + len(drawn) > most:
+            break
+        payloads[:0] = drawn
+    return [*lines, *payloads][:most]
+
+
+def _payload(trip: int, one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
+    """Return a payload on one line with its ranges; where it is too long, on several without."""
+    head, cells, words = f" rt {trip} ", band(one.cells, glyphs), _contents(one)
+    if cell_len(head) + cell_len(cells) + cell_len(words) + 2 <= width:
+        return [Content.assemble((head, DIM), cells, (f" {words}", DIM))]
+    return [Content.styled(f" {part}", DIM) for part in wrap(f"rt {trip} {words}", width - 2)]
+
+
+def _contents(one: RoundInfo) -> str:
+    """Return what a payload says, as `out 48 B: 1 to compare`."""
+    words = [one.words] if one.words else []
+    if one.skips:
+        words.append(f"{one.skips:,} equal")
+    if one.fingerprints:
+        words.append(f"{one.fingerprints:,} to compare")
+    if one.item_sets:
+        words.append(f"{count(one.items, 'id')} listed")
+    way = "out" if one.sent else "in"
+    return f"{way} {size(one.size)}: {', '.join(words) or 'nothing differs'}"

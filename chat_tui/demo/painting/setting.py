@@ -1,0 +1,69 @@
+"""Everything but the moment that the demo's drawing depends on: size, signs, colours, place."""
+
+from dataclasses import dataclass, field
+
+from chat_tui.demo.moment import Shot
+from chat_tui.demo.pacing.score import Score
+from chat_tui.demo.pacing.traffic import Traffic
+from chat_tui.keys.table import USUAL, Chosen
+from chat_tui.terminal.themes import author_style, author_styles
+from chat_tui.wording.glyphs import ASCII, Glyphs
+from sync.machine import Nanos, PeerId
+
+FEW_LINES = 18
+"""Lines below which the keys have one and nothing says what comes next."""
+
+WIDE = 110
+"""Width from which on the network has a column of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """See the module docstring. `now` is the simulated time that is shown."""
+
+    width: int
+    height: int
+    glyphs: Glyphs
+    theme: str
+    selected: int
+    running: bool
+    speed: float
+    formulas: bool
+    now: Nanos = 0
+    note: str = ""
+    """Effect of the last key, or the reason why it did nothing."""
+    keys: tuple[tuple[str, str], ...] = ()
+    """Those that the last line names, and what each does."""
+    chosen: Chosen = field(default_factory=lambda: USUAL)
+    held_up: bool = False
+    """Whether the tour goes on by itself no more."""
+    traffic: Traffic | None = None
+    score: Score | None = None
+    moves: bool = True
+    """Whether frames are drawn on their way; else each is drawn at once where it goes."""
+
+    @property
+    def is_ascii(self) -> bool:
+        """True if only ASCII may be drawn."""
+        return self.glyphs is ASCII
+
+    @property
+    def is_low(self) -> bool:
+        """True if there are few lines."""
+        return self.height < FEW_LINES
+
+
+def person_style(number: int, theme: str) -> str:
+    """Return the colour of a participant, which nobody else of the demo has."""
+    styles = author_styles(theme)
+    colour = styles[number % len(styles)].color
+    return "bold" if colour is None else f"bold {colour.name}"
+
+
+def style_of(author: PeerId, shot: Shot, theme: str) -> str:
+    """Return the colour of whoever wrote a line: a participant's, or of one in the crowd."""
+    for number, person in enumerate(shot.people):
+        if person.snapshot.me == author:
+            return person_style(number, theme)
+    colour = author_style(author, theme).color
+    return "" if colour is None else f"bold {colour.name}"

@@ -1,0 +1,116 @@
+"""The tour on a virtual viewer's clock: parts, what holds it up, and that there is much to see."""
+
+import pytest
+
+from chat_tui.demo.pacing.bending import FLIGHT_LEAST
+from chat_tui.demo.pacing.score import score_of
+from chat_tui.demo.pacing.showing import Showing
+from chat_tui.demo.pacing.tour import CLOSING_FOR, OPENING_FOR, Part, Tour
+from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.demo.stage import Stage
+from sync.machine import MILLISECOND, SECOND
+from tests.support.chat_tui.demos import SEED
+
+SAMPLE = 100 * MILLISECOND
+WITH_CHART = [one.number for one in SCENARIOS if not one.people]
+
+
+def test_the_sentence_stands_for_three_seconds_and_what_is_left_is_the_scenarios() -> None:
+    tour = Tour()
+    durations = (OPENING_FOR - SECOND, 3 * SECOND, SECOND)
+    passed = [(tour.let_pass(duration), tour.part) for duration in durations]
+
+    assert passed == [(0, Part.OPENING), (2 * SECOND, Part.PLAYING), (SECOND, Part.PLAYING)]
+
+
+def test_promises_stand_for_a_while_before_the_next_is_due() -> None:
+    tour = Tour(Part.PLAYING)
+    tour.close()
+
+    assert tour.let_pass(CLOSING_FOR - 1) == 0
+    assert not tour.is_next_due
+    tour.let_pass(1)
+    assert tour.is_next_due
+
+
+def test_a_tour_that_was_held_up_goes_on_no_more() -> None:
+    tour = Tour(Part.PLAYING, goes_on=False)
+    tour.close()
+    tour.let_pass(CLOSING_FOR)
+
+    assert not tour.is_next_due
+
+
+@pytest.mark.parametrize("number", WITH_CHART)
+def test_mostly_something_is_on_its_way(number: int) -> None:
+    one = scenario(number)
+    showing = Showing(None, 1.0, running=True)
+    showing.begin(Stage(one, SEED), score_of(one, SEED))
+    player = showing.player
+    assert isinstance(player, Stage)
+    samples = seen = 0
+
+    while not player.over:
+        showing.let_pass(SAMPLE)
+        if showing.part is Part.PLAYING and not player.over:
+            samples += 1
+            flights = player.traffic.flights
+            seen += any(flight.sent_at <= player.now < flight.at for flight in flights)
+
+    assert samples * SAMPLE > 20 * SECOND
+    assert seen >= 0.6 * samples, f"{seen} of {samples}"
+
+
+@pytest.mark.parametrize("number", WITH_CHART)
+def test_each_frame_is_under_way_for_long_enough(number: int) -> None:
+    one = scenario(number)
+    score = score_of(one, SEED)
+    stage = Stage(one, SEED)
+    while not stage.over:
+        stage.forward()
+
+    for flight in stage.traffic.flights:
+        if flight.at <= score.ends:
+            seen = score.bent.viewed(flight.at) - score.bent.viewed(flight.sent_at)
+            assert seen >= FLIGHT_LEAST - MILLISECOND
+
+
+def test_the_same_viewers_time_shows_the_same() -> None:
+    one = scenario(3)
+    shown = []
+    for step in (SAMPLE, 3 * SAMPLE):
+        showing = Showing(None, 1.0, running=True)
+        showing.begin(Stage(one, SEED), score_of(one, SEED))
+        for _ in range(30 * SECOND // step):
+            showing.let_pass(step)
+        assert showing.player is not None
+        shown.append((showing.now // MILLISECOND, showing.player.shot.said))
+
+    assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(("speed", "lasts"), [(0.25, 4.0), (4.0, 0.25)])
+def test_speed_is_a_factor_of_the_viewers_time(speed: float, lasts: float) -> None:
+    one = scenario(2)
+    took = []
+    for factor in (1.0, speed):
+        showing = Showing(None, factor, running=True)
+        showing.begin(Stage(one, SEED), score_of(one, SEED))
+        passed = 0
+        while showing.player is not None and not showing.player.over:
+            showing.let_pass(SAMPLE // 10)
+            passed += SAMPLE // 10
+        took.append(passed - OPENING_FOR)
+
+    assert took[1] == pytest.approx(took[0] * lasts, rel=0.02)
+
+
+def test_what_stands_still_lets_no_time_pass() -> None:
+    one = scenario(2)
+    showing = Showing(None, 1.0, running=False)
+    showing.begin(Stage(one, SEED), score_of(one, SEED))
+    began = showing.now
+
+    showing.let_pass(10 * SECOND)
+
+    assert (showing.now, showing.part) == (began, Part.OPENING)

@@ -1,0 +1,75 @@
+"""No word is cut: every scenario, from its sentence to its promises, at four sizes."""
+
+import re
+
+import pytest
+
+from chat_tui.demo.keys import KEYS
+from chat_tui.demo.pacing.score import score_of
+from chat_tui.demo.pacing.showing import Showing
+from chat_tui.demo.painting.drawing import draw
+from chat_tui.demo.painting.setting import Setting
+from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.demo.stage import Stage
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
+from sync.machine import SECOND
+from tests.support.chat_tui.demos import SEED
+
+pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
+
+SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
+ENDS_WITH = re.compile(
+    r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing)"
+    r"(, lost)?$|waited$|to ask$|to answer$"
+)
+FRAMES = str.maketrans(dict.fromkeys("│▌|", " "))
+
+
+def words_of(text: str) -> str:
+    return " ".join(text.translate(FRAMES).split())
+
+
+def setting(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> Setting:
+    player = showing.player
+    assert isinstance(player, Stage)
+    return Setting(
+        width=size[0], height=size[1], glyphs=glyphs, theme="tokyo-night", selected=0,
+        running=True, speed=1, formulas=False, now=player.now, keys=KEYS,
+        traffic=player.traffic, score=showing.score,
+    )  # fmt: skip
+
+
+def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
+    stage = showing.player
+    assert isinstance(stage, Stage)
+    at, shot = setting(showing, size, glyphs), stage.shot
+    lines = [line.plain for line in draw(shot, at, stage.titles)]
+
+    assert len(lines) == size[1]
+    assert max(map(len, lines)) <= size[0]
+    text = words_of(" ".join(lines))
+    assert shot.title in text
+    assert "…" not in re.sub(r'"[^"]*"', "", text)  # but what a sentence quotes
+    if shot.closing:
+        for verdict in shot.closing:
+            assert words_of(f"{verdict.claim} ({verdict.because})") in text
+    else:
+        assert words_of(shot.said[-1].plain if shot.said else shot.about) in text
+    for line in lines:
+        if re.match(r" ?\d+\.\d  ", line):
+            assert ENDS_WITH.search(line.rstrip()), line
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("number", [one.number for one in SCENARIOS])
+def test_no_word_is_cut(number: int, glyphs: Glyphs) -> None:
+    one = scenario(number)
+    showing = Showing(None, 1.0, running=True)
+    stage = Stage(one, SEED)
+    showing.begin(stage, score_of(one, SEED))
+    while not stage.over:
+        for size in SIZES:
+            look(showing, size, glyphs)
+        showing.let_pass(SECOND)
+    for size in SIZES:
+        look(showing, size, glyphs)

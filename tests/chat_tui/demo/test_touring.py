@@ -1,0 +1,134 @@
+"""The tour on the screen: it plays at once, goes on by itself, and waits for whoever meddles."""
+
+import pytest
+
+from chat_tui.demo.acts import Loss
+from chat_tui.demo.app import DemoApp
+from chat_tui.demo.pacing.tour import Part
+from chat_tui.demo.playback import Course
+from chat_tui.demo.recording import Recording
+from chat_tui.demo.scenarios import SCENARIOS
+from chat_tui.demo.screen import DemoScreen
+from sync.machine import SECOND
+from tests.support.chat_tui.demos import SEED, lines, ready
+
+pytestmark = pytest.mark.usefixtures("in_utc")
+LAST = len(SCENARIOS)
+
+
+class Timed(DemoScreen):
+    """A demo whose viewer's time passes only when a test says so."""
+
+    def _tick(self) -> None:
+        pass
+
+    def watch_to_its_promises(self) -> None:
+        """Let time pass until the promises are shown."""
+        for _ in range(1000):
+            if self.showing.part is Part.CLOSING:
+                return
+            self.let_pass(SECOND)
+        raise AssertionError("it never ends")
+
+
+async def test_it_plays_at_once_from_the_sentence_on() -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        screen.let_pass(SECOND)
+        screen.let_pass(SECOND)
+        assert "You will see" in "\n".join(lines(screen))
+        assert "playing" in lines(screen)[1]
+        began = screen.showing.now
+        screen.let_pass(SECOND)
+        screen.let_pass(SECOND)
+        assert screen.showing.now > began
+
+
+async def test_after_the_promises_comes_the_next_and_after_the_last_the_first() -> None:
+    screen = Timed(played=Recording(LAST, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        for number in (1, 2):
+            screen.watch_to_its_promises()
+            assert "Every promise holds." in "\n".join(lines(screen))
+            for _ in range(6):
+                screen.let_pass(SECOND)
+            await ready(pilot)
+            assert f"DEMO  {number}/{LAST}" in lines(screen)[0]
+            assert "playing" in lines(screen)[1]
+
+
+@pytest.mark.parametrize(("number", "alone"), [(LAST, False), (2, True)])
+async def test_once_ends_after_the_last(number: int, alone: bool) -> None:
+    screen = Timed(played=Recording(number, SEED), course=Course(once=True, alone=alone))
+    app = DemoApp(screen)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        screen.watch_to_its_promises()
+        for _ in range(6):
+            screen.let_pass(SECOND)
+        await pilot.pause()
+        assert app._exit
+
+
+@pytest.mark.parametrize("key", ["l", "L", "D", "U", "x", "p", "o"])
+async def test_whoever_changes_the_network_holds_the_tour_up_until_the_next_key(key: str) -> None:
+    screen = Timed(played=Recording(2, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        screen.let_pass(4 * SECOND)
+        await pilot.press(key, key)
+        screen.watch_to_its_promises()
+        for _ in range(20):
+            screen.let_pass(SECOND)
+        assert f"DEMO  2/{LAST}" in lines(screen)[0]
+        assert "the tour waits: [n] goes on" in "\n".join(lines(screen))
+        await pilot.press("n")
+        await ready(pilot)
+        assert f"DEMO  3/{LAST}" in lines(screen)[0]
+        assert screen.showing.tour.goes_on
+
+
+async def test_what_will_happen_is_found_out_again_after_meddling() -> None:
+    screen = Timed(played=Recording(2, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        before = screen.showing.score
+        assert before is not None
+        assert not any(lost for _, lost in before.events)
+        await pilot.press("L", "L", "L")
+        assert screen.stage is not None
+        assert screen.stage.acts[-1].act == Loss(40)
+        while screen.showing.score is before or screen.workers:
+            await pilot.pause(0.01)
+        after = screen.showing.score
+        assert after is not None
+        assert any(lost for _, lost in after.events)
+
+
+async def test_stepping_stops_time_and_space_lets_it_run_again() -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        await pilot.press("right", "right", "left")
+        assert "paused, in the past" in lines(screen)[1]
+        now = screen.showing.now
+        screen.let_pass(SECOND)
+        assert screen.showing.now == now
+        await pilot.press("space")
+        for _ in range(4):
+            screen.let_pass(SECOND)
+        assert screen.showing.now > now
+
+
+async def test_whoever_steps_to_the_promises_and_lets_time_run_sees_the_next() -> None:
+    screen = Timed(played=Recording(2, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        screen.watch_to_its_promises()
+        await pilot.press("left", "right", "right", "space")
+        for _ in range(8):
+            screen.let_pass(SECOND)
+        await ready(pilot)
+        assert f"DEMO  3/{LAST}" in lines(screen)[0]
