@@ -41,6 +41,10 @@ are not built yet.
 | Level-wise: Level Exchange, Batch Diff | `state.comparing.LevelComparison` |
 | HashNodes, LevelData | `state.messages` |
 | a session of these two | `state.session.Exchange` |
+| Delta Sync: Bloom Filter Exchange | `log.delta_filter.IdFilter`, `log.delta_asking.DeltaAsking` |
+| Delta Request, DeltaEntries | `log.delta_messages`, `log.delta.DeltaExchange` |
+| Subtree Prefetch | `log.delta_messages.Stretch`, `log.delta_sending.DeltaSending` |
+| CausalDelta | `sync.entries.entry.Entry` |
 | heartbeats with root hashes | `sync.group.state_beats.StateBeats` |
 
 How we read what it leaves open:
@@ -69,6 +73,8 @@ How we read what it leaves open:
 
 - A node of the tree has no value of its own: entries lie in leaf nodes, and the shape of the tree
   follows from the set of its keys. So no order of arrival changes a root.
+- Of the causal graph a hole is known by its id, which later messages name. So a Bloom filter tells
+  what is above the lowest head that both know and, where few ids are wanted, what is below each.
 - Root Compare is part of the handshake, and the first level too (`spread`): a descent begins below.
 
 Where we differ:

@@ -684,6 +684,9 @@ class Node:
         self, channel: ChannelId, wanted: values.LoadEntries
     ) -> values.EntriesLoaded:
         """Return a page of entries, in the order in which they are sent."""
+        if wanted.messages:
+            named = await self._journal.load(channel, wanted.messages)
+            return values.EntriesLoaded(wanted.session, loaded_entries(named.values()))
         if wanted.ids:
             hashes = [one.hash for one in wanted.ids]
             found = await self._journal.load_by_hash(channel, hashes)

@@ -108,6 +108,10 @@ class IdTable:
         self._ids += bytes(ID_BYTES)
         return number
 
+    def bytes_of(self, number: int) -> bytes:
+        """Return the 32 bytes of the id with this number; zeros of one that has another form."""
+        return bytes(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES])
+
     def extend(self, ids: bytes) -> None:
         """Take in many ids that are not here, of 32 bytes each: at a start, a million at once."""
         if not ids:
@@ -216,6 +220,45 @@ class OrderedLog:
             if len(later) < len(chunk):
                 break
         return [self._table.id_of(number) for number in numbers]
+
+    def lamport_of(self, message_id: str, count: int) -> int | None:
+        """Return the Lamport timestamp of an id that is among the first `count` that came."""
+        number = self._table.find(message_id)
+        return None if number is None or number >= count else self._lamports[number]
+
+    def between(self, floor: int, until: int, most: int, count: int) -> list[tuple[int, bytes]]:
+        """Return Lamport timestamp and id, as bytes, from `floor` up to and without `until`.
+
+        Ascending, and of more than `most` the last ones; of the first `count` ids that came alone.
+        """
+        places: list[tuple[int, bytes]] = []
+        for number in self._down_from(until):
+            lamport = self._lamports[number]
+            if lamport < floor or len(places) >= most:
+                break
+            if number < count:
+                places.append((lamport, self._table.bytes_of(number)))
+        places.reverse()
+        return places
+
+    def floor_of(self, below: int, until: int, count: int) -> int:
+        """Return the lowest Lamport timestamp of `below` ids under `until`, 0 if there are fewer.
+
+        Of the first `count` ids that came alone.
+        """
+        for number in self._down_from(until):
+            if number < count:
+                below -= 1
+                if not below:
+                    return self._lamports[number]
+        return 0
+
+    def _down_from(self, until: int) -> Iterator[int]:
+        """Yield the numbers of all ids with a Lamport timestamp below `until`, descending."""
+        for at in range(bisect_left(self._heads, (until, MessageId(""))) - 1, -1, -1):
+            for number in reversed(self._chunks[at]):
+                if self._lamports[number] < until:
+                    yield number
 
     def author_of(self, message_id: str) -> PeerId | None:
         """Return the author of a message that was added lately; None if only the disk knows."""

@@ -155,6 +155,8 @@ class Load:
     after: tuple[int, MessageId] | None = None
     ids: tuple[SyncId, ...] = ()
     """Instead of spans: these alone."""
+    messages: tuple[MessageId, ...] = ()
+    """The same, by their message ids."""
 
 
 @dataclass(frozen=True, slots=True)

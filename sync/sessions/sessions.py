@@ -466,8 +466,8 @@ class Sessions:
                     session.have += have
                     authors = frozenset([PeerId(key.hex()) for key in keys])
                     effects += self._fetching.want_logs(session, authors)
-                case Load(spans, after, ids):
-                    effects.append(LoadEntries(session.number, spans, after, ids))
+                case Load(spans, after, ids, messages):
+                    effects.append(LoadEntries(session.number, spans, after, ids, messages))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
                 case BringsState(contents):

@@ -270,6 +270,8 @@ class LoadEntries:
     after: tuple[int, MessageId] | None = None
     ids: tuple[SyncId, ...] = ()
     """Instead of spans: these alone, as far as they are here."""
+    messages: tuple[MessageId, ...] = ()
+    """The same, by their message ids."""
 
 
 @dataclass(frozen=True, slots=True)

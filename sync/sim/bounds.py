@@ -41,6 +41,7 @@ from sync.sds import (
 )
 from sync.sessions import claims, receiving, served, table
 from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
+from sync.sim.log_bounds import LOG_BOUNDS
 from sync.sim.scale import Bound, Scale
 from sync.structures import bloom_parameters, ordered_set, row_sets, token_bucket
 from sync.waku import answerer, backlog, division, reconcile, turn, wire
@@ -245,6 +246,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Runner.groups": _channels,
     "Runner.memberships": _channels,
     **GOVERNANCE_BOUNDS,
+    **LOG_BOUNDS,
 }
 """By class and attribute. Of `Parked`, which is bounded for each author, and what the person wrote,
 the disk is the bound."""

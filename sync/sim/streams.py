@@ -287,6 +287,9 @@ def loaded(disk: Disk, wanted: values.LoadEntries) -> values.EntriesLoaded:
     Raises:
         StorageError: the disk cannot be read.
     """
+    if wanted.messages:
+        named = [disk.load(row.message.entry.message_id) for row in disk.read(wanted.messages)]
+        return values.EntriesLoaded(wanted.session, loaded_entries(named))
     if wanted.ids:
         found = disk.load_by_hash([one.hash for one in wanted.ids])
         return values.EntriesLoaded(wanted.session, loaded_entries(found))

@@ -1,0 +1,1 @@
+"""A group as its machines may look at it."""

@@ -1,0 +1,21 @@
+"""Bounds of the tables of sessions over a channel's messages (`sync.calimero.log`)."""
+
+from typing import Final
+
+from sync.calimero.log import delta, delta_messages
+from sync.sds import incoming
+from sync.sessions import values
+from sync.sim.scale import Bound
+
+LOG_BOUNDS: Final[dict[str, Bound]] = {
+    "DeltaAsking._asked": delta_messages.WALK_MAX,
+    "DeltaAsking._wanted": delta_messages.WALK_MAX,
+    "DeltaAsking.taken": delta_messages.WALK_MAX,
+    "DeltaExchange._named": delta_messages.WALK_MAX,
+    "DeltaExchange.cards": delta.ROUNDS_MAX,
+    "DeltaSending._by_id": values.PAGE,
+    "DeltaSending._due": delta_messages.WALK_MAX,
+    "DeltaSending._seen": delta_messages.WALK_MAX,
+    "FrozenMessages._waiting": incoming.WAITING_MAX,
+}
+"""By class and attribute; see `sync.sim.bounds.BOUNDS`."""
