@@ -112,6 +112,7 @@ class LineMode:
     def _flush(self) -> None:
         self._flushing = False
         try:
+            self._face.settle()
             sys.stdout.flush()
         except BrokenPipeError:
             self._stop.set()

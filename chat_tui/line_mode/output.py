@@ -9,6 +9,7 @@ from chat_tui.client.doctor_findings import Finding, as_json, as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result
+from chat_tui.line_mode.folded_runs import FoldedRuns, in_sentence
 from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
@@ -64,6 +65,9 @@ class Face(Protocol):
 
     def line(self, line: Line) -> None:
         """A message of before."""
+
+    def settle(self) -> None:
+        """Say what waited for more of its kind: a step of the program is over."""
 
     def event(self, event: Event) -> None:
         """Something happened."""
@@ -129,6 +133,9 @@ class JsonFace:
         assert shown is not None
         self._print(shown)
 
+    def settle(self) -> None:
+        """See `Face`; each event is told by itself."""
+
     def event(self, event: Event) -> None:
         """See `Face`."""
         if isinstance(event, StateShown):
@@ -182,6 +189,7 @@ class TextFace:
         self._channel: ChannelId | None = None
         self._clocks = ClockNews(ClockInfo(), sees_question=False)
         self._told: dict[MessageId, None] = {}
+        self._folded = FoldedRuns()
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -204,6 +212,10 @@ class TextFace:
 
     def line(self, line: Line) -> None:
         """See `Face`."""
+        if not self._folded.goes_on(line):
+            self.settle()
+        if self._folded.take(line):
+            return
         if line.act is not None:
             self._act(line)
             return
@@ -218,6 +230,14 @@ class TextFace:
         when = taste_of(self._settings).time(line.created_ns).strip()
         author = self._called(line.author, line.nick)
         self._print(said(f"{when}{where}{gap}", author, in_words(line), self._width()))
+
+    def settle(self) -> None:
+        """See `Face`; of lines that are folded away, one sentence tells how many there are."""
+        run = self._folded.unsaid()
+        if run is not None:
+            name = self._name(run.channel)
+            where = f" ({name})" if run.channel != self._channel else ""
+            self._say(f"{in_sentence(run, self._called(run.author, run.nick))}{where}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""
