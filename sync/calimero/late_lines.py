@@ -6,9 +6,9 @@ Nothing of it is stored, for a removal that comes later marks what came before.
 from collections.abc import Iterator
 from typing import Final, Protocol
 
-from sync.calimero.governance.dag import Act, bits
+from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.late import Lateness, lateness, removals_since
+from sync.calimero.governance.late import Lateness, lateness, removals, removals_since
 from sync.calimero.governance.ops import Key, OpId, Remove, Seal
 from sync.entries.entry import Entry
 from sync.machine import MessageId, PeerId
@@ -38,12 +38,10 @@ class LateLines:
         self._removed: dict[PeerId, bool] = {}
 
     def is_removed(self, author: PeerId) -> bool:
-        """Return whether any removal of somebody counts; lines of all others are in time."""
+        """Return whether somebody was ever put out; lines of all others are in time."""
         if author not in self._removed:
-            governance, key = self._governance, _key(author)
-            about = governance.projection.relations.about.get(key, 0) & governance.now.counting
-            acts = (governance.dag.acts[number] for number in bits(about))
-            self._removed[author] = any(isinstance(act.op, Remove) for act in acts)
+            governance = self._governance
+            self._removed[author] = bool(removals(governance, governance.now, _key(author)))
         return self._removed[author]
 
     def of(self, author: PeerId, message_id: MessageId) -> Lateness:
@@ -55,10 +53,10 @@ class LateLines:
         if self._governance.dag.closure(heads) is None:
             return Lateness.IN_TIME
         key = _key(author)
-        removals = removals_since(self._governance, self._governance.now, key, heads)
-        seals = list(_seals(removals))
+        unknown = removals_since(self._governance, self._governance.now, key, heads)
+        seals = list(_seals(unknown))
         return lateness(
-            removals,
+            unknown,
             key,
             self._parent_cuts(entry),
             lambda sealed: any(
@@ -95,7 +93,7 @@ def _key(author: PeerId) -> Key:
     return Key(bytes.fromhex(author))
 
 
-def _seals(removals: list[Act]) -> Iterator[Seal]:
-    for act in removals:
+def _seals(unknown: list[Act]) -> Iterator[Seal]:
+    for act in unknown:
         if isinstance(act.op, Remove):
             yield from act.op.seals

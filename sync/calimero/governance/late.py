@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from sync.calimero.governance.dag import Act, bits
+from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key, Remove
 from sync.calimero.governance.outcomes import Lateness
@@ -12,12 +12,16 @@ __all__ = ["Lateness"]  # what is only passed on
 
 
 def removals_since(governance: Governance, state: State, author: Key, heads: Heads) -> list[Act]:
-    """Return the removals of somebody that count and that a cut does not know."""
+    """Return the removals that put somebody out and that a cut does not know."""
     cut = governance.dag.closure(heads)
     assert cut is not None, "an entry without a verdict"
-    about = governance.projection.relations.about.get(author, 0) & state.counting & ~cut
-    acts = (governance.dag.acts[number] for number in bits(about))
-    return [act for act in acts if isinstance(act.op, Remove)]
+    return [act for act in removals(governance, state, author) if not cut & act.bit]
+
+
+def removals(governance: Governance, state: State, author: Key) -> list[Act]:
+    """Return the removals that put somebody out, whatever came of it later."""
+    projection = governance.projection
+    return projection.folds.removals(projection.relations.about.get(author, 0) & state.counting)
 
 
 def lateness(

@@ -87,6 +87,16 @@ class Folds:
                 beaten[act.number] = min(winners, key=lambda one: (_weight(one), one.id)).number
         return beaten
 
+    def removals(self, about: int) -> list[Act]:
+        """Return, of the ops about somebody, the removals that took effect when they were made.
+
+        One that lost against an op at once with it put nobody out. Where each op lost so, the
+        negative ones decided.
+        """
+        acts = self._acts(about)
+        stood = [act for act in acts if not any(self._beats_at_once(one, act) for one in acts)]
+        return [act for act in stood or acts if isinstance(act.op, Remove)]
+
     def field(self, field: int, setters: int) -> Access:
         """Return a field of the policy by the ops that change it and count.
 

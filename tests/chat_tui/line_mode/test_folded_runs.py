@@ -17,7 +17,9 @@ def folded(number: int, nick: str = "mallory") -> Line:
     return replace(line(number, author=nick), late=Lateness.FOLDED)
 
 
-async def said_of(tmp_path: Path, capsys: pytest.CaptureFixture[str], *steps: Sequence[Line]) -> str:
+async def said_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *steps: Sequence[Line]
+) -> str:
     """What line mode prints of these lines, of which each step of the program brings some."""
     async with line_mode(tmp_path) as (alice, face):
         face.now_in(lobby(alice))

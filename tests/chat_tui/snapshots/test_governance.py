@@ -45,3 +45,9 @@ def test_lines_that_are_folded_away(
     app = governed_scenes.screen_of(governed_scenes.folded_away())
 
     assert snap_compare(app, terminal_size=size, press=keys)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("keys", [[], ["enter"]], ids=["rows", "opened"])
+def test_the_tab_group(snap_compare: SnapCompare, size: tuple[int, int], keys: list[str]) -> None:
+    assert snap_compare(a_day(), terminal_size=size, press=["f2", "7", "j", *keys])

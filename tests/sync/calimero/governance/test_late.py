@@ -66,6 +66,28 @@ def test_a_removal_that_came_to_nothing_marks_nothing() -> None:
     assert late(history, base.id) is Lateness.IN_TIME
 
 
+def test_a_removal_that_lost_against_a_promotion_marks_nothing() -> None:
+    history = History("alice")
+    history.add("alice", "carol", Role.ADMIN)
+    base = history.add("alice", "bob")
+    promoted = history.set_role("alice", "bob", Role.ADMIN, after=[base])
+    removed = history.remove("carol", "bob", after=[base])
+
+    assert history.roles()["bob"] is Role.ADMIN
+    assert late(history, base.id) is Lateness.IN_TIME
+    history.set_role("alice", "bob", Role.MEMBER, after=[promoted, removed])
+    assert late(history, base.id) is Lateness.IN_TIME, "what comes later makes it no removal"
+
+
+def test_a_removal_marks_though_somebody_was_let_in_again() -> None:
+    history = History("alice")
+    base = history.add("alice", "bob")
+    history.remove("alice", "bob")
+    history.add("alice", "bob")
+
+    assert late(history, base.id) is Lateness.BEYOND
+
+
 def test_each_removal_seals_for_itself() -> None:
     history = History("alice", "trent")
     base = history.add("alice", "bob")
