@@ -20,7 +20,7 @@ def folded(number: int, nick: str = "mallory") -> Line:
 async def said_of(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *steps: Sequence[Line]
 ) -> str:
-    """What line mode prints of these lines, of which each step of the program brings some."""
+    """Returns the output of line mode for these lines; each step of the program brings some."""
     async with line_mode(tmp_path) as (alice, face):
         face.now_in(lobby(alice))
         for step in steps:
