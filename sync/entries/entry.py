@@ -5,7 +5,7 @@ a receiver orders by is signed. An entry's bytes are kept and relayed as they ca
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -262,6 +262,7 @@ def _header_from_wire(parsed: entry_pb2.Header) -> Header:
         raise DecodeError(f"{len(parsed.parents)} parents, {PARENTS_MAX} allowed")
     if parsed.seq == 0 or len(parsed.channel_id) != CHANNEL_SIZE:
         raise DecodeError("an entry needs a sequence number from 1 on and a channel")
+    governance = parsed.governance
     return Header(
         author=PeerId(_hash_hex(parsed.author)),
         channel_id=ChannelId(parsed.channel_id.hex()),
@@ -284,17 +285,20 @@ def _header_from_wire(parsed: entry_pb2.Header) -> Header:
         kind=parsed.kind,
         body_size=parsed.body_size,
         body_hash=_sized(parsed.body_hash),
-        governance=_heads(parsed.governance) if parsed.governance else (),
+        governance=_heads(tuple(governance)) if governance else (),
     )
 
 
-def _heads(heads: Sequence[bytes]) -> tuple[bytes, ...]:
+def _heads(heads: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """Check the heads of governance: ids, sorted, each once, and not too many."""
     if len(heads) > GOVERNANCE_MAX:
         raise DecodeError(f"{len(heads)} heads of governance, {GOVERNANCE_MAX} allowed")
-    if sorted({_sized(head) for head in heads}) != list(heads):
-        raise DecodeError("heads of governance are unsorted or twice there")
-    return tuple(heads)
+    before = b""
+    for head in heads:
+        if _sized(head) <= before:
+            raise DecodeError("heads of governance are unsorted or twice there")
+        before = head
+    return heads
 
 
 def _link(value: bytes, *, present: bool) -> MessageId | None:

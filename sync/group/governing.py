@@ -54,7 +54,7 @@ from sync.calimero.governance.verdicts import (
     peer_is_group_member,
     verdict_at_cut,
 )
-from sync.calimero.governance.wire import DOMAIN, SIGNATURE_SIZE, decode
+from sync.calimero.governance.wire import DOMAIN, SIGNATURE_SIZE, decode_stored
 from sync.entries.entry import GOVERNANCE_MAX, Header, Kind
 from sync.errors import LocalError, RemoteError
 from sync.group import values
@@ -170,7 +170,7 @@ class Governing:
         whole: list[TakenOp] = []
         here: set[OpId] = set()
         for stored in ops:
-            op = decode(stored.content)
+            op = decode_stored(stored.content)
             if here.issuperset(op.signed.parents):
                 here.add(op.id)
                 whole.append(TakenOp(op, stored.judgement))
@@ -285,10 +285,11 @@ class Governing:
 
     def tick(self, peers: Set[PeerId], now: Nanos) -> list[values.Effect]:
         """Tell our heads and ask for ops, if it is time to."""
-        beats, heads = self.beats, self.governance.heads
+        beats = self.beats
+        if not beats.is_due(now):  # after every input
+            return []
         effects: list[values.Effect] = []
-        if not beats.is_due(now):
-            return effects
+        heads = self.governance.heads
         peers = peers | self.nearby
         if beats.beat(now):
             told = sorted(peers)

@@ -46,8 +46,13 @@ class Heartbeats:
 
     def is_due(self, now: Nanos) -> bool:
         """Return whether something is to be told or asked now."""
-        due = self.deadline()
-        return due is not None and due <= now
+        if (self._next is not None and self._next <= now) or (
+            self._news is not None and self._news <= now
+        ):
+            return True
+        if self._pulling is not None:
+            return self._pulling[1] <= now
+        return bool(self._pulls) and min(self._pulls.values()) <= now
 
     def linked(self, now: Nanos) -> None:
         """A peer came: it is told our heads soon."""

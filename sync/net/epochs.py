@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from sync.calimero.governance.epochs import rotation_wanted, tags_of
+from sync.calimero.governance.epochs import rotation_wanted
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import EpochSecret, tag_of
 from sync.calimero.governance.opening import Reader, epochs_of, opened
@@ -234,7 +234,7 @@ class Epochs:
         if rotation_wanted(governance, governance.now) is not None:
             return True
         newest = governance.dag.acts[governance.now.epoch]
-        wrapped = tag_of(self._reader.key) in tags_of(newest)
+        wrapped = tag_of(self._reader.key) in governance.dag.tags_of(newest)
         return wrapped and newest.id not in self.known(channel)  # what opens nothing
 
     async def rotate_when_due(

@@ -49,7 +49,7 @@ class Result:
             "met": self.met,
         }
         if self.peer is not None and self.ratio is not None:
-            line |= {"peer": round(self.peer, 3), "ratio": round(self.ratio, 1)}
+            line |= {"peer": round(self.peer, 3), "ratio": round(self.ratio, 2)}
         return json.dumps(line)
 
 

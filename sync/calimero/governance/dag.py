@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (
+    TAG_SIZE,
     Add,
     Epoch,
     Genesis,
@@ -30,6 +31,8 @@ from sync.machine import Nanos
 OWNERS: Final = 0
 ADMINS: Final = 1
 OTHERS: Final = 2
+
+ONE: Final = ord("1")
 
 UNTOUCHED: Final = (False, False, False, False)
 
@@ -70,8 +73,11 @@ class Act(NamedTuple):
     Most ops have seen all but the latest, so this is short where the bits of all ancestors are not.
     """
 
-    tags: bytes = b""
-    """Tags of those for whom its epoch is wrapped, one after the other."""
+    wrapped: int = 0
+    """Bits of those for whom its epoch is wrapped, by their places in `Dag.tags`."""
+
+    strange: bytes = b""
+    """Tags that nobody had who was named before, one after the other."""
 
     @property
     def bit(self) -> int:
@@ -140,6 +146,8 @@ class Dag:
         """Ops of each signer by their nonces."""
         self.forked: dict[Key, set[int]] = {}
         """Nonces that a signer used twice."""
+        self.tags: dict[bytes, int] = {}
+        """Places of the tags of all who were let in, in the order in which they came."""
         self._head_ids: tuple[OpId, ...] | None = None
         self._judgements: dict[Judgement, Judgement] = {}
 
@@ -198,10 +206,13 @@ class Dag:
         number = len(self.acts)
         unseen = (1 << number) - 1 ^ before
         unseen_from = (unseen & -unseen).bit_length() - 1 if unseen else number
+        wrapped, strange = self._wrapped_by(signed.op)
+        signed_by = self.by_signer.setdefault(signed.signer, [])
+        signer = self.acts[signed_by[0]].signer if signed_by else signed.signer  # kept once
         act = Act(
             number=number,
             id=op.id,
-            signer=signed.signer,
+            signer=signer,
             nonce=signed.nonce,
             lamport=signed.lamport,
             created_ns=signed.created_ns,
@@ -209,18 +220,55 @@ class Dag:
             judgement=self._judgements.setdefault(judgement, judgement),
             unseen_from=unseen_from,
             unseen_rest=unseen >> unseen_from,
-            tags=_tags(signed.op),
+            wrapped=wrapped,
+            strange=strange,
         )
+        self._note_tags(act)
         self.acts.append(act)
         self.numbers[op.id] = act.number
         self.heads = {head for head in self.heads if not act.knew(head)} | {number}
         self._head_ids = None
-        signed_by = self.by_signer.setdefault(act.signer, [])
         place = bisect(signed_by, act.nonce, key=self._nonce)
         if place and self._nonce(signed_by[place - 1]) == act.nonce:
             self.forked.setdefault(act.signer, set()).add(act.nonce)
         signed_by.insert(place, number)
         return act
+
+    def tags_of(self, act: Act) -> set[bytes]:
+        """Return the tags of those for whom an op wraps a secret."""
+        known = list(self.tags)
+        strange = range(0, len(act.strange), TAG_SIZE)
+        return {known[place] for place in bits(act.wrapped)}.union(
+            [act.strange[place : place + TAG_SIZE] for place in strange]
+        )
+
+    def _wrapped_by(self, op: Op) -> tuple[int, bytes]:
+        """Return for whom an op wraps a secret: bits of known tags, and the others."""
+        if not isinstance(op, Remove | Rotate) or not op.epoch.wrapped:
+            return 0, b""
+        places = self.tags
+        strange: list[bytes] = []
+        digits = bytearray(b"0") * (len(places) + 1)
+        for tag in op.epoch.wrapped.tags:
+            place = places.get(tag)
+            if place is None:
+                strange.append(tag)
+            else:
+                digits[-1 - place] = ONE
+        return int(digits, 2), b"".join(strange)
+
+    def _note_tags(self, act: Act) -> None:
+        match act.op:
+            case Genesis(owners=owners):
+                came = [owner.key for owner in owners]
+            case Add(key=key):
+                came = [key]
+            case Join():
+                came = [act.signer]
+            case _:
+                return
+        for key in came:
+            self.tags.setdefault(key[:TAG_SIZE], len(self.tags))
 
     def _nonce(self, number: int) -> int:
         return self.acts[number].nonce
@@ -247,14 +295,6 @@ def _light(op: Op) -> Op:
             return replace(op, epoch=Epoch(epoch.number, epoch.ephemeral))
         case _:
             return op
-
-
-def _tags(op: Op) -> bytes:
-    match op:
-        case Remove(epoch=epoch) | Rotate(epoch=epoch):
-            return b"".join([wrap.tag for wrap in epoch.wrapped])
-        case _:
-            return b""
 
 
 def founder(act: Act) -> Genesis:

@@ -8,7 +8,6 @@ from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import Staying, tag_of
 from sync.calimero.governance.ops import Add, Join, Key, Role
 from sync.calimero.governance.projection import State
-from sync.calimero.governance.wire import TAG_SIZE
 
 
 class Wanted(Enum):
@@ -79,11 +78,6 @@ def noise_of(governance: Governance, key: Key, since: int) -> bytes:
     return newest.noise
 
 
-def tags_of(act: Act) -> set[bytes]:
-    """Return the tags of those for whom an op wraps a secret."""
-    return {act.tags[place : place + TAG_SIZE] for place in range(0, len(act.tags), TAG_SIZE)}
-
-
 def rotation_wanted(governance: Governance, state: State) -> Wanted | None:
     """Return why an admin should rotate; None while the newest secret is whose it should be.
 
@@ -95,7 +89,7 @@ def rotation_wanted(governance: Governance, state: State) -> Wanted | None:
     act = governance.dag.acts[state.epoch]
     if act.epoch is None:
         return None
-    tags = tags_of(act)
+    tags = governance.dag.tags_of(act)
     then = governance.projection.state(act.before | act.bit)
     if any(
         standing.role is Role.NONE and tag_of(key) in tags for key, standing in state.people.items()

@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from sync.calimero.governance.ops import Epoch, GroupId, Key, Wrap
-from sync.calimero.governance.wire import TAG_SIZE
+from sync.calimero.governance.ops import TAG_SIZE, Epoch, GroupId, Key, Wrap, Wraps
 
 EPOCH_DOMAIN: Final = b"chat-tui.epoch.v1"
 SECRET_SIZE: Final = 32
@@ -87,7 +86,7 @@ def begin_epoch(
             _seal(_under(name, secret, place), name, _place(place), one)
             for place, one in enumerate(older)
         ),
-        wrapped=tuple(Wrap(tag, wraps[tag]) for tag in sorted(wraps)),
+        wrapped=Wraps.of(Wrap(tag, wraps[tag]) for tag in sorted(wraps)),
     )
 
 

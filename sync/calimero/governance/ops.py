@@ -1,8 +1,9 @@
 """Values of governance: the ten operations and what signs them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, NewType, TypeAlias
+from typing import Final, NamedTuple, NewType, Self, TypeAlias
 
 from sync.calimero.governance.roles import OPEN_POLICY, Access, Policy, Role
 from sync.machine import Nanos
@@ -38,11 +39,50 @@ class Seal(NamedTuple):
     entry: bytes
 
 
+TAG_SIZE: Final = 8
+WRAPPED_SIZE: Final = 48
+"""Bytes of a secret that is wrapped."""
+
+
 class Wrap(NamedTuple):
     """A secret for one member; `tag` are the first 8 bytes of the member's key."""
 
     tag: bytes
     secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wraps:
+    """Secrets for those who stay, as they lie in an op: a removal has hundreds, few are looked at.
+
+    `raw` are tags of `TAG_SIZE` bytes, each before a secret of `WRAPPED_SIZE`.
+    """
+
+    raw: bytes = b""
+
+    @classmethod
+    def of(cls, wraps: Iterable[Wrap]) -> Self:
+        """Return these wraps, in their order."""
+        return cls(b"".join([wrap.tag + wrap.secret for wrap in wraps]))
+
+    def __len__(self) -> int:
+        return len(self.raw) // WRAP_SIZE
+
+    def __iter__(self) -> Iterator[Wrap]:
+        raw = self.raw
+        for place in range(0, len(raw), WRAP_SIZE):
+            secret = place + TAG_SIZE
+            yield Wrap(raw[place:secret], raw[secret : place + WRAP_SIZE])
+
+    @property
+    def tags(self) -> list[bytes]:
+        """The tags alone."""
+        raw = self.raw
+        return [raw[place : place + TAG_SIZE] for place in range(0, len(raw), WRAP_SIZE)]
+
+
+WRAP_SIZE: Final = TAG_SIZE + WRAPPED_SIZE
+NO_WRAPS: Final = Wraps()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +92,7 @@ class Epoch:
     number: int
     ephemeral: bytes
     previous: tuple[bytes, ...] = ()
-    wrapped: tuple[Wrap, ...] = ()
+    wrapped: Wraps = NO_WRAPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,14 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from struct import Struct
 from typing import Final, TypeVar
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (
     NO_GROUP,
+    WRAP_SIZE,
+    WRAPPED_SIZE,
     Access,
     Add,
     Epoch,
@@ -30,7 +33,7 @@ from sync.calimero.governance.ops import (
     SetRole,
     Signable,
     SignedGroupOp,
-    Wrap,
+    Wraps,
 )
 from sync.calimero.governance.refusal import OpError, Refusal
 from sync.errors import DecodeError
@@ -47,8 +50,9 @@ KEY_SIZE: Final = 32
 GROUP_SIZE: Final = 16
 SALT_SIZE: Final = 16
 SIGNATURE_SIZE: Final = 64
-TAG_SIZE: Final = 8
-WRAPPED_SIZE: Final = 48
+SIGNER: Final = Struct("<32sQQQ")
+"""Key of the signer, nonce, Lamport time, and when it was signed."""
+
 GIVEN: Final = frozenset({Role.READER, Role.MEMBER, Role.ADMIN})
 """Roles that an op may give; a code gives no admin."""
 
@@ -85,6 +89,17 @@ def decode(content: bytes) -> SignedGroupOp:
         raise OpError(Refusal.SIZE, f"an op of {len(content)} bytes")
     if len(content) < SIGNATURE_SIZE:
         raise OpError(Refusal.BYTES)
+    op = decode_stored(content)
+    check(op.signed)
+    return op
+
+
+def decode_stored(content: bytes) -> SignedGroupOp:
+    """Parse a signed op whose bounds and form were checked before it was stored.
+
+    Raises:
+        OpError: as `decode`, of what keeps it from being read.
+    """
     signable, signature = content[:-SIGNATURE_SIZE], content[-SIGNATURE_SIZE:]
     reader = BorshReader(signable)
     try:
@@ -99,7 +114,6 @@ def decode(content: bytes) -> SignedGroupOp:
         reader.end()
     except DecodeError as error:
         raise OpError(Refusal.TRAILING, str(error)) from error
-    check(signed)
     return SignedGroupOp(op_id(signable), signed, signature, content)
 
 
@@ -148,7 +162,7 @@ def _epoch(epoch: Epoch) -> None:
         raise OpError(Refusal.NUMBER)
     if len(epoch.previous) > limits.PREVIOUS_EPOCHS_MAX:
         raise OpError(Refusal.COUNT)
-    _rising([wrap.tag for wrap in epoch.wrapped], 0, limits.MEMBERS_MAX)
+    _rising(epoch.wrapped.tags, 0, limits.MEMBERS_MAX)
 
 
 def _rising(values: Sequence[bytes] | Sequence[tuple[bytes, int]], least: int, most: int) -> None:
@@ -172,15 +186,10 @@ def _signable(reader: BorshReader) -> Signable:
     version = reader.u8()
     if version != VERSION:
         raise OpError(Refusal.VERSION, f"an op of version {version}; {VERSION} is known")
-    return Signable(
-        group=GroupId(reader.fixed(GROUP_SIZE)),
-        parents=reader.each(lambda: OpId(reader.fixed(KEY_SIZE)), limits.PARENTS_MAX),
-        signer=Key(reader.fixed(KEY_SIZE)),
-        nonce=reader.u64(),
-        lamport=reader.u64(),
-        created_ns=reader.u64(),
-        op=_read_op(reader),
-    )
+    group = GroupId(reader.fixed(GROUP_SIZE))
+    parents = reader.each(lambda: OpId(reader.fixed(KEY_SIZE)), limits.PARENTS_MAX)
+    signer, nonce, lamport, created_ns = reader.packed(SIGNER)
+    return Signable(group, parents, signer, nonce, lamport, created_ns, _read_op(reader))
 
 
 def _write_op(out: BorshWriter, op: Op) -> None:
@@ -292,9 +301,7 @@ def _write_epoch(out: BorshWriter, epoch: Epoch) -> None:
     out.fixed(epoch.ephemeral, KEY_SIZE)
     out.each(epoch.previous, lambda secret: out.fixed(secret, WRAPPED_SIZE))
     out.u32(len(epoch.wrapped))
-    for wrap in epoch.wrapped:
-        out.fixed(wrap.tag, TAG_SIZE)
-        out.fixed(wrap.secret, WRAPPED_SIZE)
+    out.fixed(epoch.wrapped.raw, WRAP_SIZE * len(epoch.wrapped))
 
 
 def _read_epoch(reader: BorshReader) -> Epoch:
@@ -302,9 +309,7 @@ def _read_epoch(reader: BorshReader) -> Epoch:
         number=reader.u64(),
         ephemeral=reader.fixed(KEY_SIZE),
         previous=reader.each(lambda: reader.fixed(WRAPPED_SIZE), limits.PREVIOUS_EPOCHS_MAX),
-        wrapped=reader.each(
-            lambda: Wrap(reader.fixed(TAG_SIZE), reader.fixed(WRAPPED_SIZE)), limits.MEMBERS_MAX
-        ),
+        wrapped=Wraps(reader.fixed(WRAP_SIZE * reader.count(limits.MEMBERS_MAX))),
     )
 
 

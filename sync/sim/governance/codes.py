@@ -1,9 +1,21 @@
 """Codes of a governed channel in a world, and removals: without secrets."""
 
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.ops import Epoch, GroupId, Invite, Join, Key, OpId, Remove, Role, Wrap
+from sync.calimero.governance.ops import (
+    TAG_SIZE,
+    WRAPPED_SIZE,
+    Epoch,
+    GroupId,
+    Invite,
+    Join,
+    Key,
+    OpId,
+    Remove,
+    Role,
+    Wrap,
+    Wraps,
+)
 from sync.calimero.governance.signing import ticket_text
-from sync.calimero.governance.wire import TAG_SIZE, WRAPPED_SIZE
 from sync.entries.identity import Identity
 from sync.group.governing import Governing
 from sync.machine import SECOND, Nanos
@@ -32,7 +44,7 @@ def removal(world: World, actor: int, *who: Key, reason: str = "spam") -> Remove
     governance = governing_of(world, actor).governance
     begun = governance.dag.acts[governance.now.epoch].epoch
     stays = sorted(key for key, one in governance.now.people.items() if one.member)
-    wrapped = tuple(Wrap(key[:TAG_SIZE], bytes(WRAPPED_SIZE)) for key in stays if key not in who)
+    wrapped = Wraps.of(Wrap(key[:TAG_SIZE], bytes(WRAPPED_SIZE)) for key in stays if key not in who)
     epoch = Epoch((begun.number if begun else 0) + 1, bytes(32), (), wrapped)
     return Remove(tuple(sorted(who)), epoch, reason)
 

@@ -1,5 +1,7 @@
 """A removal changes the secret for those who stay; what went wrong with it is seen and mended."""
 
+from dataclasses import replace
+
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from sync.calimero.governance.epochs import (
@@ -9,8 +11,18 @@ from sync.calimero.governance.epochs import (
     rotation_wanted,
     staying,
 )
-from sync.calimero.governance.keys import EpochName, begin_epoch, open_epoch, open_older
-from sync.calimero.governance.ops import Epoch, OpId, Remove, Role, Rotate, SignedGroupOp
+from sync.calimero.governance.keys import EpochName, begin_epoch, open_epoch, open_older, tag_of
+from sync.calimero.governance.ops import (
+    WRAPPED_SIZE,
+    Epoch,
+    OpId,
+    Remove,
+    Role,
+    Rotate,
+    SignedGroupOp,
+    Wrap,
+    Wraps,
+)
 from tests.support.sync.governed import History, key, noise, person
 
 EPHEMERAL = X25519PrivateKey.from_private_bytes(b"e" * 32)
@@ -165,3 +177,20 @@ def test_a_void_ops_epoch_is_never_the_newest_but_is_passed_on() -> None:
         second.id,
     }
     assert wanted(history) is None, "otherwise somebody removed has it rotated for ever"
+
+
+def test_who_has_a_wrap_is_known_of_each_epoch_also_of_people_who_come_later() -> None:
+    history = channel()
+    early = remove(history, "alice", "mallory")
+    tags = [tag_of(key(name)) for name in ("alice", "trent", "bob", "carol")]
+    stranger = Wrap(tag_of(key("walter")), bytes(WRAPPED_SIZE))
+    known = epoch(history, "alice")
+    raw = sorted([*known.wrapped, stranger])
+    late = history.act("alice", Rotate(replace(known, wrapped=Wraps.of(raw))))
+    history.add("alice", "walter")
+    remove(history, "alice", "walter")
+
+    dag = history.again().governance.dag
+    assert dag.tags_of(dag.acts[dag.numbers[early.id]]) == set(tags)
+    assert dag.tags_of(dag.acts[dag.numbers[late.id]]) == {*tags, stranger.tag}
+    assert dag.tags_of(dag.acts[-1]) == set(tags)

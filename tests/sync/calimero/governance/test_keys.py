@@ -12,7 +12,7 @@ from sync.calimero.governance.keys import (
     open_epoch,
     open_older,
 )
-from sync.calimero.governance.ops import Epoch, GroupId, Rotate, Wrap
+from sync.calimero.governance.ops import Epoch, GroupId, Rotate, Wrap, Wraps
 from sync.calimero.governance.wire import check, decode
 from tests.support.sync.governed import History, key, noise, person
 
@@ -57,7 +57,7 @@ def test_somebody_elses_wrap_does_not_open() -> None:
     epoch = begun(*PEOPLE)
     wraps = {wrap.tag: wrap.secret for wrap in epoch.wrapped}
     mine, other = key("bob")[:8], key("carol")[:8]
-    swapped = replace(epoch, wrapped=(Wrap(mine, wraps[other]),))
+    swapped = replace(epoch, wrapped=Wraps.of([Wrap(mine, wraps[other])]))
     turned = replace(epoch, previous=epoch.previous[::-1])
 
     assert opened("bob", swapped) is None

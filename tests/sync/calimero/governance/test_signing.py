@@ -14,6 +14,7 @@ from sync.calimero.governance.ops import (
     Seal,
     SignedGroupOp,
     Wrap,
+    Wraps,
 )
 from sync.calimero.governance.refusal import OpError, Refusal
 from sync.calimero.governance.signing import group_of, open_op, sign
@@ -66,7 +67,7 @@ def test_ops_of_another_channel_are_refused() -> None:
 
 def test_the_largest_removal_fits() -> None:
     history = History("alice")
-    wraps = tuple(Wrap(number.to_bytes(8, "big"), bytes(48)) for number in range(512))
+    wraps = Wraps.of(Wrap(number.to_bytes(8, "big"), bytes(48)) for number in range(512))
     seals = tuple(Seal(key("bob"), log, 1, bytes(32)) for log in range(64))
     keys = tuple(Key(number.to_bytes(32, "big")) for number in range(512))
     largest = Remove(keys, Epoch(1, bytes(32), (bytes(48),) * 32, wraps), "\U0001f980" * 200, seals)

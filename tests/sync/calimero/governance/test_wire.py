@@ -36,6 +36,7 @@ from sync.calimero.governance.ops import (
     SetRole,
     Signable,
     Wrap,
+    Wraps,
 )
 from sync.calimero.governance.refusal import OpError, Refusal
 from sync.calimero.governance.wire import check, decode, encode_signable
@@ -44,7 +45,7 @@ A, B, C = (Key(bytes([letter]) * 32) for letter in b"abc")
 GROUP: Final = GroupId(b"g" * 16)
 PARENTS: Final = (OpId(b"p" * 32), OpId(b"q" * 32))
 SIGNATURE: Final = bytes(range(64))
-WRAPS: Final = (Wrap(b"1" * 8, b"w" * 48), Wrap(b"2" * 8, b"x" * 48))
+WRAPS: Final = Wraps.of([Wrap(b"1" * 8, b"w" * 48), Wrap(b"2" * 8, b"x" * 48)])
 EPOCH: Final = Epoch(3, b"e" * 32, (b"s" * 48,), WRAPS)
 SEAL: Final = Seal(B, 7, 9, b"i" * 32)
 POLICY: Final = Policy(Access.ADMINS, Access.MEMBERS, Access.MEMBERS, Access.ADMINS)
@@ -192,7 +193,7 @@ FORMS: Final[list[tuple[Op, Refusal]]] = [
     (remove(seals=tuple(SEAL._replace(log=log) for log in range(65))), Refusal.COUNT),
     (remove(epoch=replace(EPOCH, number=0)), Refusal.NUMBER),
     (remove(epoch=replace(EPOCH, number=2**63)), Refusal.NUMBER),
-    (Rotate(replace(EPOCH, wrapped=WRAPS[::-1])), Refusal.UNSORTED),
+    (Rotate(replace(EPOCH, wrapped=Wraps.of([*WRAPS][::-1]))), Refusal.UNSORTED),
     (Rotate(replace(EPOCH, previous=EPOCH.previous * 33)), Refusal.COUNT),
     (Genesis("", "lan", bytes(16), (Owner(A, B),)), Refusal.TEXT),
     (Genesis("a" * 33, "lan", bytes(16), (Owner(A, B),)), Refusal.TEXT),
@@ -261,7 +262,7 @@ epochs = st.builds(
     st.lists(st.binary(min_size=48, max_size=48), max_size=3).map(tuple),
     st.dictionaries(
         st.binary(min_size=8, max_size=8), st.binary(min_size=48, max_size=48), max_size=4
-    ).map(lambda wraps: tuple(Wrap(*one) for one in sorted(wraps.items()))),
+    ).map(lambda wraps: Wraps.of(Wrap(*one) for one in sorted(wraps.items()))),
 )
 policies = st.builds(Policy, *[st.sampled_from(Access)] * 4)
 seals = st.dictionaries(
