@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tests.support.architecture import ARCHITECTURE, DECISIONS, ROOT, regenerated
+from tests.support.architecture import ARCHITECTURE, DECISIONS, ROOT, STATES, regenerated
 
 NETWORK = (
     "numpy",
@@ -34,7 +34,7 @@ OPENED_LATER = (
 HEAVY = ("textual", "numpy", "zeroconf", "sqlite3", "pyspark", "cryptography", "google.protobuf")
 
 
-@pytest.mark.parametrize("name", [ARCHITECTURE, DECISIONS])
+@pytest.mark.parametrize("name", [ARCHITECTURE, DECISIONS, STATES])
 def test_generated_parts_of_a_page_are_those_of_the_code(name: str) -> None:
     page = (ROOT / name).read_text(encoding="utf-8")
 

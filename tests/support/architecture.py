@@ -18,6 +18,7 @@ from sync.waku import reconcile
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = "ARCHITECTURE.md"
 DECISIONS = "DECISIONS.md"
+STATES = "STATES.md"
 PACKAGES = ("chat_tui", "storage", "sync", "proto")
 
 
@@ -71,8 +72,9 @@ def generated(name: str, page: str) -> dict[str, str]:
     """Return the generated parts of a page, by their names."""
     if name == DECISIONS:
         return {"index": index(page)}
+    if name == ARCHITECTURE:
+        return {"map": folder_map()}
     return {
-        "map": folder_map(),
         "reconciliation": table(reconcile.TRANSITIONS),
         "transfer": table(receiving.TRANSITIONS),
         "check": table(check_phases.TRANSITIONS),
@@ -92,6 +94,6 @@ def regenerated(name: str, page: str) -> str:
 
 
 if __name__ == "__main__":
-    for one in (ARCHITECTURE, DECISIONS):
+    for one in (ARCHITECTURE, DECISIONS, STATES):
         path = ROOT / one
         path.write_text(regenerated(one, path.read_text(encoding="utf-8")), encoding="utf-8")
