@@ -4,9 +4,10 @@ from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.debug import causal_text, state_sections
+from chat_tui.debug import causal_text, now_details, state_sections
 from chat_tui.debug.frame_text import frame_detail
 from chat_tui.debug.group_sections import UNGOVERNED, catch_ups, group_sections
+from chat_tui.debug.now_sections import now_sections
 from chat_tui.debug.section import Row, Section, detail_in_words, in_words
 from chat_tui.debug.sync_cards import session_cards
 from chat_tui.debug.tab_table import Tab, terms_text
@@ -21,6 +22,15 @@ ID_DIGITS: Final = 64
 
 FRAMES_SAID: Final = 40
 """Frames that line mode says at once: a screen of them, the newest."""
+
+
+async def now(chat: Chat, rest: str, at: At) -> Result:
+    """Show the last minute: frames, acknowledgements, repairs, sessions, links, the filter."""
+    del rest
+    snapshot, info = chat.snapshot(), find(chat.snapshot(), at.channel)
+    collected = now_details.collect(chat.inspection, snapshot, info)
+    sections = now_sections(snapshot, info, collected)
+    return Result(text=_said(sections), action=_opening(Tab.NOW))
 
 
 async def buffers(chat: Chat, rest: str, at: At) -> Result:
@@ -207,6 +217,7 @@ def _opening(tab: Tab, about: str = "") -> str:
 
 
 ROWS: Final = (
+    Command(("/now",), "", "the last minute: frames, repairs, sessions, links", now),
     Command(
         ("/buffers", "/missing"), "[id]", "buffers: what waits for what, and until when", buffers
     ),

@@ -27,6 +27,7 @@ from chat_tui.debug.tabs.bloom import BloomPage
 from chat_tui.debug.tabs.buffers import BuffersPage
 from chat_tui.debug.tabs.causal import CausalPage
 from chat_tui.debug.tabs.group import GroupPage
+from chat_tui.debug.tabs.now import NowPage
 from chat_tui.debug.tabs.page import Page, Shown
 from chat_tui.debug.tabs.sync import SyncPage
 from chat_tui.debug.tabs.trace import TracePage
@@ -69,6 +70,7 @@ class DebugPane(Vertical):
         self.wire, self.trace = WirePage(inspection), TracePage(inspection)
         self.group = GroupPage()
         self._pages: dict[Tab, Page] = {
+            Tab.NOW: NowPage(inspection),
             Tab.BUFFERS: self.buffers,
             Tab.CAUSAL: self.causal,
             Tab.BLOOM: self.bloom,
@@ -230,7 +232,7 @@ class DebugPane(Vertical):
 
     def action_tab(self, number: int) -> None:
         """Show tab `number`."""
-        self.go(TABS[number - 1])
+        self.go(TABS[number])
 
     def action_step(self, step: int) -> None:
         """Show the tab to the left or right."""

@@ -26,6 +26,9 @@ class Row:
         subject: the beginning of a message id, or which round trip; empty where it needs none.
         mark: how sure we are that somebody has the message; drawn as its sign.
         share: a part of 1, drawn as a bar.
+        spark: values over time, oldest first, drawn as a sparkline.
+        peak: the least value that the highest sign of the sparkline stands for.
+        tone: the colour of the subject and the sparkline, where they stand for a kind.
         cells: what became of each part of our ids in a payload, drawn as a band (`sync.view.view`).
         when: what happens at the end of the time, as `asks in`.
         left: until then.
@@ -37,6 +40,9 @@ class Row:
     subject: str = ""
     mark: Delivery | None = None
     share: float | None = None
+    spark: tuple[float, ...] = ()
+    peak: float = 0.0
+    tone: str = ""
     cells: str = ""
     when: str = ""
     left: Nanos | None = None

@@ -10,7 +10,7 @@ from textual.content import Content
 from chat_tui.debug.section import Detail, Row, Section
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.text.times import span
-from chat_tui.wording.glyphs import ASCII, Glyphs, band, bar
+from chat_tui.wording.glyphs import ASCII, Glyphs, band, bar, sparkline
 from sync.sds.message import Delivery
 
 ROW_CELLS: Final = 132
@@ -18,6 +18,13 @@ ROW_CELLS: Final = 132
 
 ROW_WRAP_MIN: Final = 20
 """Cells to wrap rows at before the pane has its size."""
+
+SPARK_CELLS: Final = 20
+SPARK_CELLS_WIDE: Final = 60
+"""Of a sparkline: a cell for three seconds or for one, of a minute."""
+
+WIDE_FROM: Final = 100
+"""Cells of a pane from which on it has room for the long ones."""
 
 SPAN_CELLS: Final = 5
 """Of a time that is left, as `9 min`: what stands behind it must not move each second."""
@@ -116,11 +123,15 @@ def _row_lines(row: Row, width: int, glyphs: Glyphs, *, marked: bool) -> list[Co
     """Return the lines of a row; what moves in it keeps its place, whatever the time left is."""
     signs: list[tuple[str, str]] = []
     if row.subject:
-        signs.append((row.subject, DIM))
+        signs.append((row.subject, row.tone or DIM))
     if marked:
         signs.append((" ", "") if row.mark is None else (glyphs.marks[row.mark], tone(row.mark)))
     if row.share is not None:
         signs.append((bar(row.share, glyphs), BUSY))
+    if row.spark:
+        cells = SPARK_CELLS if width < WIDE_FROM else SPARK_CELLS_WIDE
+        line = sparkline(row.spark, cells, glyphs, peak=row.peak)
+        signs.append((line, row.tone or BUSY))
     if row.cells:
         signs.append((band(row.cells, glyphs), DIM))
     if row.left is not None:

@@ -53,7 +53,7 @@ def labels(shown: Tab, width: int) -> list[str]:
 
     Where they do not, the longest lose their ends, but for the one that is shown, in brackets.
     """
-    names = [f"{number}{tab.value}" for number, tab in enumerate(TABS, start=1)]
+    names = [f"{number}{tab.value}" for number, tab in enumerate(TABS)]
     at = TABS.index(shown)
     names[at] = f"[{names[at]}]"
     others = [place for place in range(len(TABS)) if place != at]

@@ -10,6 +10,7 @@ from chat_tui.keys.names import name_of
 class Tab(Enum):
     """One tab; the value is what it is called."""
 
+    NOW = "Now"
     BUFFERS = "Buffers"
     CAUSAL = "Causal"
     BLOOM = "Bloom"
@@ -20,11 +21,13 @@ class Tab(Enum):
 
 
 TABS: Final = tuple(Tab)
+"""Each has the key of its place, from 0 on."""
 
 Does: TypeAlias = tuple[tuple[str, ...], str]
 """Ids of keys (`chat_tui.keys.table`), and what they do."""
 
 HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
+    Tab.NOW: ((("pane_open",), "opens"), (("pane_freeze",), "freezes")),
     Tab.BUFFERS: ((("pane_open",), "opens"), (("pane_sort",), "sorts")),
     Tab.CAUSAL: (
         (("pane_open",), "centres"),
@@ -65,7 +68,7 @@ TAB_HELP: Final[dict[Tab, tuple[Does, ...]]] = {
 }
 
 PANE_HELP: Final[tuple[Does, ...]] = (
-    (tuple(f"pane_tab_{number}" for number in range(1, len(TABS) + 1)), "that tab"),
+    (tuple(f"pane_tab_{number}" for number in range(len(TABS))), "that tab"),
     (("pane_tab_left", "pane_tab_right"), "the tab beside"),
     (("pane_up", "pane_down"), "select a row"),
     (("pane_page_up", "pane_page_down", "pane_first", "pane_last"), "read on, or at an end"),
@@ -98,6 +101,16 @@ def key_help(tab: Tab, keys: Mapping[str, tuple[str, ...]]) -> list[tuple[str, s
 
 
 TERMS: Final = {
+    Tab.NOW: (
+        ("Sparkline", "a minute from left to right, the highest sign is its own busiest moment"),
+        ("out, in", "bytes of frames after decryption that left this computer, and that came"),
+        ("SESSION", "payloads of reconciliations: ranges, logs, entries and their checks"),
+        ("ack", "from writing a message until somebody proved to have it"),
+        ("p50, p99", "half of them took no longer than p50, all but one in a hundred than p99"),
+        ("Shape", "how many took under 1/4, 1/2, 1, 2, 4, 8, 16 seconds, and more"),
+        ("Repair", "a message that was named and not here, until it came or was given up"),
+        ("Links", "the last pings of each: how long the answer took, up to two minutes back"),
+    ),
     Tab.BUFFERS: (
         ("Waiting for parents", "a message came before one it builds on; it is held back for that"),
         ("To request (T_req)", "wait a random, per-person time so that only one person asks"),

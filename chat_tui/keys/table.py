@@ -44,7 +44,7 @@ class Key:
         return self.label if self.place.is_of_chat else self.label.partition(": ")[2]
 
 
-PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
+PANE_TABS: Final = ("Now", "Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
 SCENARIOS: Final = 10
@@ -101,7 +101,7 @@ KEYS: Final = (
     Key("reading_command", "slash", "command", "Message: a command about it", Place.SELECTED),
     *[
         Key(f"pane_tab_{number}", str(number), f"tab({number})", f"Protocol: {name}", Place.PANE)
-        for number, name in enumerate(PANE_TABS, start=1)
+        for number, name in enumerate(PANE_TABS)
     ],
     Key("pane_tab_left", "left", "step(-1)", "Protocol: tab to the left", Place.PANE),
     Key("pane_tab_right", "right", "step(1)", "Protocol: tab to the right", Place.PANE),

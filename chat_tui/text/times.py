@@ -25,6 +25,11 @@ def time_of_day(when: Nanos) -> str:
     return f"{_local(when):%H:%M}"
 
 
+def to_the_second(when: Nanos) -> str:
+    """Return hours, minutes and seconds on this computer's clock, as `09:15:02`."""
+    return f"{_local(when):%H:%M:%S}"
+
+
 def twelve_hours(when: Nanos) -> str:
     """Return hours and minutes in the halves of the day, as `5:15pm`."""
     local = _local(when)
@@ -61,6 +66,13 @@ def milliseconds(length: Nanos) -> str:
     """Return a short length of time, as `2 ms`, or `0.4 ms` below ten."""
     exact = length / MILLISECOND
     return f"{exact:.1f} ms" if abs(exact) < 10 else f"{exact:.0f} ms"  # noqa: PLR2004
+
+
+def duration(length: Nanos) -> str:
+    """Return what something took, as `40 ms`, `4.6 s` or `2 min`."""
+    if length < SECOND:
+        return milliseconds(length)
+    return f"{length / SECOND:.1f} s" if length < 10 * SECOND else span(length)
 
 
 def size(length: int) -> str:

@@ -1,6 +1,8 @@
 """The signs and words for how sure we are that somebody has our message, and a few other signs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from typing import Final
 
@@ -36,6 +38,8 @@ class Glyphs:
     trust: dict[Trust, str]
     cursor: str
     pin: str
+    heights: str
+    """Signs of a sparkline, from nothing to the highest."""
 
 
 UNICODE: Final = Glyphs(
@@ -67,6 +71,7 @@ UNICODE: Final = Glyphs(
     },
     cursor="▸",
     pin="⚑",
+    heights="▁▂▃▄▅▆▇█",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -97,6 +102,7 @@ ASCII: Final = Glyphs(
     },
     cursor=">",
     pin="P",
+    heights="_.-:=+*#",
 )
 
 BAR_CELLS: Final = 5
@@ -112,6 +118,21 @@ def band(cells: str, glyphs: Glyphs) -> str:
     """Return the cells of a payload (`sync.view.view.RoundInfo`) as a row of signs."""
     signs = str.maketrans(".#=", f"{glyphs.equal}{glyphs.differs}{glyphs.items}")
     return cells.translate(signs)
+
+
+def sparkline(values: Sequence[float], cells: int, glyphs: Glyphs, *, peak: float = 0.0) -> str:
+    """Return values as a row of at most `cells` heights; neighbours that share a cell are averaged.
+
+    The lowest sign is nothing at all: whatever is more than that stands above it. The highest is
+    the greatest of them, or `peak` if that is more.
+    """
+    cells = min(cells, len(values))
+    edges = [at * len(values) // cells for at in range(cells + 1)] if cells else []
+    means = [sum(values[start:end]) / (end - start) for start, end in pairwise(edges)]
+    highest, top = max(means, default=0.0), len(glyphs.heights) - 1
+    highest = max(highest, peak)
+    at = [min(top, ceil(top * one / highest)) if one > 0 else 0 for one in means]
+    return "".join([glyphs.heights[height] for height in at])
 
 
 WORDS: Final = {

@@ -113,6 +113,7 @@ class Roster:
         return replace(
             info,
             rtt_ns=link.rtt,
+            rtts=tuple(link.rtts),
             clock_offset_ns=_ahead(link, wall_offset),
             last_seen_ns=link.heard_at,
             syncing=info.peer in syncing,

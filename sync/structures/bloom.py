@@ -12,6 +12,7 @@ which costs a hint and never a message.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 import mmh3
@@ -94,6 +95,13 @@ class RollingBloomFilter:
             self._set_bits()
             self._bytes = bytes(self._bits)
         return self._bytes
+
+    def cells(self, count: int) -> tuple[float, ...]:
+        """Return the share of set bits in each of `count` equal parts, in wire order."""
+        data = self.to_bytes()
+        edges = [at * len(data) // count for at in range(count + 1)]
+        parts = [data[start:end] for start, end in pairwise(edges)]
+        return tuple([_count_set(part) / (8 * len(part)) if part else 0.0 for part in parts])
 
     @property
     def count(self) -> int:

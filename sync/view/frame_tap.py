@@ -2,7 +2,7 @@
 
 Rules:
 1. Only what machines are fed or let out comes here: never a key, a channel secret or an invite.
-2. Nothing is decoded here; whoever looks does that.
+2. Nothing is decoded here while nobody looks at rates (`sync.view.rates`); whoever looks does that.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import IO, Final
 
 from sync.errors import LocalError
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.view.rates import Rates, RatesInfo
 from sync.view.recording import open_recording
 from sync.view.view import FrameInfo, FrameKind
 
@@ -31,6 +32,7 @@ class Tap:
 
     def __init__(self) -> None:
         self._frames: deque[FrameInfo] = deque(maxlen=FRAMES_MAX)
+        self._rates = Rates()
         self._kept = 0
         self._number = 0
         self._file: IO[str] | None = None
@@ -58,7 +60,10 @@ class Tap:
         frames = self._frames
         if len(frames) == FRAMES_MAX:
             self._kept -= len(frames[0].data)
-        frames.append(FrameInfo(self._number, at, sent, peer, channel, kind, size, data))
+        frame = FrameInfo(self._number, at, sent, peer, channel, kind, size, data)
+        frames.append(frame)
+        if at < self._rates.watched_until:
+            self._rates.note_frame(frame)
         self._kept += len(data)
         while self._kept > KEPT_BYTES_MAX:
             self._kept -= len(frames.popleft().data)
@@ -66,6 +71,10 @@ class Tap:
     def frames(self) -> tuple[FrameInfo, ...]:
         """Return the frames that are kept, oldest first."""
         return tuple(self._frames)
+
+    def rates(self, now: Nanos) -> RatesInfo:
+        """Return what passed in the last minute; it is counted for as long as somebody asks."""
+        return self._rates.look(now, self._frames)
 
     def record(self, path: Path) -> None:
         """Append every frame from now on to `path`, one JSON object a line.

@@ -7,18 +7,26 @@ Rules:
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final
 
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
+from sync.view.departures import DepartureInfo, Left, departures
 from sync.view.infos import HoldersInfo
-from sync.view.message_infos import Happening, MessageStory, Noticed, What
+from sync.view.message_infos import Happening, MessageStory, More, Note, Noticed, What
 
 KEPT_MAX: Final = 4096
 """Notes kept: an hour of a lively chat, and no more than a megabyte."""
+
+SENDERS_TOLD: Final = 10
+"""Messages that came of which it is looked up who sent them: as many as a section shows."""
+
+SENDERS: Final = (Evidence.SENT, Evidence.WROTE)
+"""Evidence that a message came from somebody: its author sends it too, and that says more."""
 
 TOLD: Final[frozenset[type]] = frozenset(
     {
@@ -34,11 +42,6 @@ TOLD: Final[frozenset[type]] = frozenset(
     }
 )
 """Effects that mean something to a message; most are others, and go by with one look."""
-
-More: TypeAlias = bool | Delivery | tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos] | None
-"""Details beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
-
-Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
 
 
 class Happenings:
@@ -96,6 +99,19 @@ class Happenings:
             message_id, own=held.get(group.sds.me) is Evidence.WROTE, holders=tuple(held.items())
         )
         return MessageStory(since, happenings, holders if held else None, tuple(named))
+
+    def departures(self, channel: ChannelId) -> list[DepartureInfo]:
+        """Return what left the buffers of a channel, newest first; of the first, who sent it."""
+        left = departures(self._notes, channel)
+        group = self._groups().get(channel)
+        if group is None:
+            return left
+        found = [at for at, one in enumerate(left) if one.how is Left.FOUND][:SENDERS_TOLD]
+        for at in found:
+            held, _ = group.sds.holders.of(left[at].message_id)
+            sent = [who for kind in SENDERS for who, how in held.items() if how is kind]
+            left[at] = replace(left[at], by=next(iter(sent), None))
+        return left
 
     def _noticed(
         self, channel: ChannelId, effect: values.Missing

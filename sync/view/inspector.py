@@ -6,10 +6,12 @@ from typing import Protocol
 
 from sync.errors import LocalError
 from sync.group.group import Group
-from sync.machine import ChannelId, MessageId
+from sync.machine import ChannelId, MessageId, Nanos
+from sync.view.departures import DepartureInfo
 from sync.view.frame_tap import Tap
 from sync.view.happenings import Happenings
 from sync.view.message_infos import MessageStory
+from sync.view.rates import RatesInfo
 from sync.view.view import FrameInfo, ProbeInfo
 
 
@@ -43,6 +45,19 @@ class Inspector:
     def frames(self) -> Sequence[FrameInfo]:
         """See `sync.view.view.Inspection`."""
         return self._tap.frames()
+
+    def rates(self, now: Nanos) -> RatesInfo:
+        """See `sync.view.view.Inspection`."""
+        return self._tap.rates(now)
+
+    def departures(self, channel: ChannelId) -> Sequence[DepartureInfo]:
+        """See `sync.view.view.Inspection`."""
+        return self._happenings.departures(channel)
+
+    def filter_cells(self, channel: ChannelId, count: int) -> tuple[float, ...]:
+        """See `sync.view.view.Inspection`."""
+        group = self._groups().get(channel)
+        return () if group is None else group.sds.filter.cells(count)
 
     def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
         """See `sync.view.view.Inspection`."""

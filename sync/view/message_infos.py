@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 from sync.entries.changes import Change
-from sync.machine import MessageId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.infos import HoldersInfo
 
@@ -45,6 +46,13 @@ class Noticed:
     t_req: Nanos | None = None
     t_min: Nanos | None = None
     t_max: Nanos | None = None
+
+
+More: TypeAlias = bool | Delivery | tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos] | None
+"""Details beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
+
+Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
+"""One note of a happening, as it is kept: when, where, about which message, what, and more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
+from sync.view.clock_infos import (
+    ClockAnswer,
+    ClockInfo,
+    ClockQuestion,
+    ClockSettled,
+    ClockVoter,
+)
 from sync.view.governance_infos import (
     ActInfo,
     Lateness,
@@ -26,11 +33,6 @@ from sync.view.infos import (
     AuthorInfo,
     BloomInfo,
     ChannelInfo,
-    ClockAnswer,
-    ClockInfo,
-    ClockQuestion,
-    ClockSettled,
-    ClockVoter,
     ContradictionInfo,
     HeardInfo,
     HoldersInfo,
@@ -50,7 +52,9 @@ from sync.view.infos import (
 from sync.view.state_infos import StateInfo, StateKind, StateShown
 
 if TYPE_CHECKING:
+    from sync.view.departures import DepartureInfo
     from sync.view.message_infos import MessageStory, StoredInfo
+    from sync.view.rates import RatesInfo
 
 __all__ = [  # what is only passed on
     "AnswerInfo",
@@ -522,6 +526,15 @@ class Inspection(Protocol):
 
     def frames(self) -> Sequence[FrameInfo]:
         """Return the last frames, oldest first."""
+
+    def rates(self, now: Nanos) -> "RatesInfo":
+        """Return what passed in the last minute; frames are counted only while somebody asks."""
+
+    def departures(self, channel: ChannelId) -> "Sequence[DepartureInfo]":
+        """Return what left the buffers of the channel, newest first; 200 at most."""
+
+    def filter_cells(self, channel: ChannelId, count: int) -> tuple[float, ...]:
+        """Return the share of set bits in each of `count` equal parts of our filter."""
 
     def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
         """Test an id against our filter of the channel; None if we are not in it now."""

@@ -8,17 +8,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
+from chat_tui.debug.tabs.now import NowPage
+from chat_tui.debug.tabs.page import Shown
+from chat_tui.wording.glyphs import UNICODE
 from storage.sqlite.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
+from sync.view.frame_tap import Tap
+from sync.view.view import FrameKind
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE
 from tests.bench.measured_start import DONE as START_DONE
 from tests.bench.programs import COLUMNS, ROWS, Program, Programs
 from tests.bench.report import Params, Result, at_most, progress, quantile
+from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import NOON
 from tests.support.storage.stores import delivered
 from tests.support.sync.entries import Author
@@ -56,6 +63,13 @@ IDLE_SETTLE_S: Final = 20.0
 """Until everybody has met, compared and has nothing left to say."""
 IDLE_CLOSED: Final = 1.0
 IDLE_OPEN: Final = 3.0
+OPEN_PANE: Final = b"\x1bp"
+CLOSE_PANE: Final = OPEN_PANE
+TAB_NOW: Final = b"0"
+
+FRAMES_NOTED: Final = 20_000
+FRAMES_A_SECOND: Final = 100
+SECONDS_DRAWN: Final = 100
 
 AT_ONCE: Final = 1_000
 """Messages written in one transaction, and in one author's log."""
@@ -228,14 +242,49 @@ def idle(place: Path) -> Iterator[Result]:
         met = f"{IDLE_PEERS} others here".encode()
         programs.wait_for(screen, met, since=0, within_s=START_WITHIN_S)
         programs.run(IDLE_SETTLE_S)
-        for name, goal in (("closed", IDLE_CLOSED), ("open", IDLE_OPEN)):
+        for name, goal, then in (
+            ("closed", IDLE_CLOSED, OPEN_PANE),
+            ("open", IDLE_OPEN, TAB_NOW),
+            ("now", IDLE_OPEN, CLOSE_PANE),
+            ("closed_again", IDLE_CLOSED, b""),
+        ):
             began = screen.cpu_s
             programs.run(IDLE_S)
             share = (screen.cpu_s - began) / IDLE_S * 100
             params: Params = {"peers": IDLE_PEERS, "seconds": IDLE_S}
             yield at_most(f"idle_pane_{name}", share, "% of a core", goal, params)
-            programs.feed(screen, b"\x1bp")
+            programs.feed(screen, then)
             programs.run(1.0)
+
+
+def lively(_place: Path) -> Iterator[Result]:
+    """The tab Now in a lively chat: what a frame costs while it is closed, and a second while open.
+
+    A second has 100 frames, which are counted, and all its lines made anew.
+    """
+    scene = scenes.repairing()
+    inspection, shot = scene.chat.inspection, scene.snapshot()
+    shown = Shown(shot, shot.channels[0], UNICODE)
+    frames = [one for one in inspection.frames() if one.kind is FrameKind.SDS]
+    tap, page = Tap(), NowPage(inspection)
+    at, took = shot.now, dict[str, float]()
+    for name in ("closed", "open"):
+        if name == "open":
+            tap.rates(at)
+        began = time.process_time()
+        for number in range(FRAMES_NOTED):
+            one = frames[number % len(frames)]
+            tap.note_frame(at, one.channel, one.peer, one.kind, one.data, sent=one.sent)
+        took[name] = (time.process_time() - began) / FRAMES_NOTED
+        yield Result(f"now_frame_{name}", took[name] * 1e6, "us", params={"frames": FRAMES_NOTED})
+    began = time.process_time()
+    for second in range(SECONDS_DRAWN):
+        later = replace(shown, snapshot=replace(shot, now=at + second))
+        page.lines(later, COLUMNS)
+    drawn = (time.process_time() - began) / SECONDS_DRAWN
+    share = (drawn + FRAMES_A_SECOND * (took["open"] - took["closed"])) * 100
+    params: Params = {"frames": FRAMES_A_SECOND, "columns": COLUMNS}
+    yield at_most("now_open", share, "% of a core", IDLE_OPEN, params)
 
 
 async def _extend(place: Path, held: int, count: int, *, only_newest: bool = False) -> None:
@@ -263,7 +312,7 @@ def _text(draw: random.Random) -> str:
     return " ".join(words).replace(" please", " please\n")
 
 
-BENCHMARKS: Final = (transcript, start, idle)
+BENCHMARKS: Final = (transcript, start, idle, lively)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """One link to one peer: its channel proofs, its pings, its frames."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -54,6 +55,9 @@ HAND_OVER_AFTER: Nanos = SECOND
 """Time that a member has to prove the newest epoch, for it may just be opening its secret; then it
 is handed that."""
 
+RTTS_KEPT = 24
+"""Round-trip times kept to be drawn: two minutes of pings, and a cell for each."""
+
 PRESENCE_EVERY: Nanos = SECOND
 """A name that changes more often is told with the last of its changes."""
 
@@ -77,6 +81,8 @@ class Link:
     unanswered: bool = False
     """Whether our last ping has no answer yet: a second one would be another vote on the time."""
     rtt: Nanos | None = None
+    rtts: deque[Nanos] = field(default_factory=lambda: deque(maxlen=RTTS_KEPT))
+    """Round-trip times of the last answered pings, to be drawn."""
     wall_offset: Nanos | None = None
     """Lead of the peer's wall clock over our machines' clock, which nobody sets."""
     follows: Follows = Follows.NOBODY
@@ -218,6 +224,7 @@ class Link:
         self.unanswered = False
         self.answered_at = now
         self.rtt = now - self.pinged_at
+        self.rtts.append(self.rtt)
         self.wall_offset = pong.wall + self.rtt // 2 - now
         self.follows = pong.follows
         return True

@@ -21,7 +21,7 @@ def test_every_command_of_the_issue_is_there() -> None:
         "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear "
         "/ticks /msg /me /away /leave /whois /verify /trust /block /unblock /doctor "
         "/set /theme /mouse /keys "
-        "/graph /bloom /sessions /wire /trace /explain /demo /stats"
+        "/now /graph /bloom /sessions /wire /trace /explain /demo /stats"
     )
 
     assert set(wanted.split()) <= set(BY_NAME)

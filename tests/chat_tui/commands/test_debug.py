@@ -37,6 +37,21 @@ async def test_buffers_lists_and_with_an_id_explains(scene: Scene) -> None:
     assert (unknown.ok, "/buffers lists what does" in unknown.text) == (False, True)
 
 
+async def test_now_says_the_last_minute_in_words(scene: Scene) -> None:
+    said = await run(scene, "/now")
+
+    assert said.action == "open_debug('Now', '')"
+    for words in (
+        "Frames of the last 60 s:\n  out     ",
+        "Time to acknowledge:\n  ack     p50 ",
+        "for parents 1, to request 1, to answer 1, unacknowledged 1",
+        "Repairs: nothing was missing since this start",
+        "bob      gone since ",
+        "of 1,000 ids, false maybe",
+    ):
+        assert words in said.text
+
+
 async def test_graph_of_a_message_named_or_selected_or_the_newest(scene: Scene) -> None:
     [info] = scene.snapshot().channels
     held = info.waiting[0].message_id

@@ -51,6 +51,7 @@ TROUBLED = (
     Step("/verify bob match", "bob (8A26-E5DD) is verified."),
     Step("/trust", "No key has changed; there is nothing to accept."),
     Step("/typing off", "Others do not see that you are typing."),
+    Step("/now", "[0Now]"),
     Step("/buffers", "[1Buffers]"),
     Step("/missing {missing}", "Each of us waits another time before asking"),
     Step("/graph", "steps around the middle"),

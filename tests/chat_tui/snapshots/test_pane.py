@@ -14,7 +14,15 @@ from tests.support.chat_tui.screenshots import NARROW, WIDE
 
 SnapCompare = Callable[..., bool]
 
-TABS = {"buffers": "1", "causal": "2", "bloom": "3", "wire": "5", "trace": "6", "group": "7"}
+TABS = {
+    "now": "0",
+    "buffers": "1",
+    "causal": "2",
+    "bloom": "3",
+    "wire": "5",
+    "trace": "6",
+    "group": "7",
+}
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_utc")]

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 
-TABS = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
+TABS = ("Now", "Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 
 
 async def close(terminal: Terminal, what: str) -> None:
@@ -83,7 +83,7 @@ async def test_every_screen_opens_by_its_key_and_closes(tmp_path: Path) -> None:
         await alice.until("alice  hello")
         await alice.press("F2", "4")
         opened_at = await alice.until("[4Sync]")
-        for number, name in enumerate(TABS, start=1):
+        for number, name in enumerate(TABS):
             await alice.press(str(number))
             await alice.until(f"[{number}{name}]")
         await close(alice, "[7Group]")

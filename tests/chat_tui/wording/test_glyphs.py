@@ -1,7 +1,7 @@
 """Marks: a sign and a word for every state."""
 
 from chat_tui.wording import glyphs as marks
-from chat_tui.wording.glyphs import band, bar, mark_word
+from chat_tui.wording.glyphs import band, bar, mark_word, sparkline
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from tests.support.chat_tui.conversations import NOON, line
@@ -56,3 +56,27 @@ def test_a_bar_is_empty_only_when_nothing_is_left() -> None:
         "▰▰▰▰▰",
     ]
     assert bar(0.5, marks.ASCII) == "###.."
+
+
+def test_a_sparkline_shows_nothing_lowest_and_the_most_highest() -> None:
+    assert sparkline([0, 1, 4, 7], 10, marks.UNICODE) == "▁▂▅█"
+    assert sparkline([0, 1, 4, 7], 10, marks.ASCII) == "_.=#"
+    assert sparkline([0, 0], 10, marks.UNICODE) == "▁▁"
+    assert sparkline([], 10, marks.UNICODE) == ""
+
+
+def test_the_least_of_anything_is_more_than_nothing() -> None:
+    assert sparkline([0, 1, 1_000_000], 3, marks.UNICODE) == "▁▂█"
+
+
+def test_a_sparkline_in_less_room_averages_neighbours() -> None:
+    assert sparkline([0, 2, 4, 4, 0, 0], 3, marks.UNICODE) == "▃█▁"
+
+
+def test_a_sparkline_below_its_peak_does_not_fill_its_height() -> None:
+    assert sparkline([0.0, 0.25, 0.1], 3, marks.UNICODE, peak=0.5) == "▁▅▃"
+    assert sparkline([2.0], 1, marks.UNICODE, peak=0.5) == "█"
+
+
+def test_both_sets_have_as_many_heights() -> None:
+    assert len(marks.UNICODE.heights) == len(marks.ASCII.heights) == len(set(marks.ASCII.heights))

@@ -244,3 +244,19 @@ def test_parameters_that_make_no_filter_are_our_own_mistake(
 ) -> None:
     with pytest.raises(AssertionError):
         BloomParameters(capacity, error_rate)
+
+
+@given(PARAMETERS, st.integers(0, 80), st.integers(1, 200))
+def test_cells_have_the_share_of_set_bits_of_each_part(
+    parameters: BloomParameters, count: int, parts: int
+) -> None:
+    bloom = holding(parameters, ids(count))
+    size = parameters.size_bytes
+    sizes = [(at + 1) * size // parts - at * size // parts for at in range(parts)]
+
+    cells = bloom.cells(parts)
+
+    assert len(cells) == parts
+    assert all(0 <= cell <= 1 for cell in cells)
+    together = sum(8 * part * cell for part, cell in zip(sizes, cells, strict=True))
+    assert round(together) == len(set_bits(bloom.to_bytes()))

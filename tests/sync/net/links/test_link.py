@@ -13,7 +13,7 @@ from sync.group.clock_values import Follows
 from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.frames import Ping, Pong
-from sync.net.links.link import CONTEST_MAX, Link, keep, superfluous
+from sync.net.links.link import CONTEST_MAX, RTTS_KEPT, Link, keep, superfluous
 from sync.net.links.stream import SecureStream
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST
@@ -132,7 +132,17 @@ async def test_only_the_answer_to_the_last_ping_counts() -> None:
 
         assert link.answered_at == NOW + 3 * SECOND
         assert link.rtt == 2 * SECOND
+        assert list(link.rtts) == [2 * SECOND]
         assert (link.wall_offset, link.follows) == (7 * SECOND, Follows.YOU)
+
+
+async def test_of_round_trips_the_last_are_kept() -> None:
+    async with both_ends(BY_ALICE) as ([link], _):
+        for number in range(1, 2 * RTTS_KEPT):
+            link.ping(NOW, NOW)
+            assert link.ponged(Pong(number, NOW), NOW + number)
+
+        assert list(link.rtts) == list(range(RTTS_KEPT, 2 * RTTS_KEPT))
 
 
 async def test_a_ping_is_answered_once() -> None:
