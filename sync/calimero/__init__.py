@@ -45,6 +45,8 @@ are not built yet.
 | Delta Request, DeltaEntries | `log.delta_messages`, `log.delta.DeltaExchange` |
 | Subtree Prefetch | `log.delta_messages.Stretch`, `log.delta_sending.DeltaSending` |
 | CausalDelta | `sync.entries.entry.Entry` |
+| the same for messages | `log.session.Exchange` |
+| the messages of a channel, as sessions see them | `log.view.LogView` |
 | heartbeats with root hashes | `sync.group.state_beats.StateBeats` |
 
 How we read what it leaves open:

@@ -18,6 +18,7 @@ from sync.group.sds_mapping import mapped
 from sync.group.state_beats import StateBeats
 from sync.group.stating import Stating
 from sync.group.typing_notices import Typists
+from sync.group.views.log_view import MessagesOf
 from sync.group.writer import Author, Writer
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import PROTOCOLS
@@ -77,7 +78,14 @@ class Machines(ABC):
         self.holdings = Holdings(self.logs.heights)
         self.relays = Relays()
         self.sessions = sessions.Sessions(
-            Terms(author.me, channel, author.draw_salt, author.retention, self.stating),
+            Terms(
+                author.me,
+                channel,
+                author.draw_salt,
+                author.retention,
+                self.stating,
+                MessagesOf(self),
+            ),
             self.holdings,
             protocols,
             claims,

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
+from sync.calimero.log.session import LogSync
 from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.p2panda.session import Mode, Replication
+from sync.sessions.handshake import SyncKind
 from sync.sessions.protocol import Protocols
 from sync.waku.session import WAKU_SYNC
 
@@ -21,6 +23,12 @@ WITH_P2PANDA: Final = Protocols((WAKU_SYNC, LOG_HEIGHT, SETS))
 
 WITH_STATE: Final = Protocols((*WITH_P2PANDA, STATE, HASH, LEVEL))
 """With sessions over the state of channels."""
+
+LOG: Final = LogSync(SyncKind.CHOOSE, pushes=WAKU_SYNC)
+"""Sessions over messages that begin with a handshake, which decides how to go on."""
+
+WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG))
+"""With these."""
 
 WHOLE_BY: Final[Mapping[str, Protocols]] = {
     WAKU_SYNC.name: WAKU_ONLY,

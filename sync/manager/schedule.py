@@ -61,7 +61,7 @@ from sync.manager.wishes import (
     Wish,
 )
 from sync.sessions.protocol import Protocols, Situation
-from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
+from sync.sessions.values import GOVERNANCE, RELAY, Mode, Outcome, Plane, SessionKey
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
@@ -95,6 +95,9 @@ OF_HOST_MAX = SESSIONS_MAX - 1
 
 MOVED_MAX = 3
 """Tries that follow each other at once because what was compared changed meanwhile."""
+
+GOVERNANCE_WITHIN: Nanos = 2 * SECOND
+"""Time in which governance is pulled that has to come before what was to be compared."""
 
 CUT_TWICE = 2
 """Sessions in a row that came to nothing, after which the other kind is tried."""
@@ -398,14 +401,15 @@ class Manager:
         channel, peer, outcome = event.channel, event.peer, event.outcome
         self._histories.count_logs(channel, event.logs)
         key = SessionKey(channel, peer, event.plane)
-        ended = self._running.pop(key, None)
+        ended = _anew(self._running.pop(key, None))
         if event.plane is Plane.STATE:
             self._on_state_ended(key, ended, outcome, now)
             return
+        if event.then and ended is not None:
+            self._go_on(key, event, ended, now)
+            return
         converged = outcome is Outcome.CONVERGED
-        failed = not converged and outcome is not Outcome.BENIGN
-        if failed or event.whole:  # none over author logs follows, or this was it
-            self.expectations.end(channel, peer)
+        self._end_expectation(event)
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
@@ -437,6 +441,24 @@ class Manager:
             search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too, or had its turn
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)
+
+    def _end_expectation(self, event: Ended) -> None:
+        """Expect a history no longer: no session over author logs follows, or this was it."""
+        failed = event.outcome not in {Outcome.CONVERGED, Outcome.BENIGN}
+        if failed or event.whole:
+            self.expectations.end(event.channel, event.peer)
+
+    def _go_on(self, key: SessionKey, event: Ended, ended: Wish, now: Nanos) -> None:
+        """Begin at once what the handshakes of a session have picked; or once governance is here.
+
+        Whatever else was wished for meanwhile is served by it.
+        """
+        again = replace(ended, at=now, protocol=event.then, chosen=event.then_why)
+        again.estimate = event.estimate
+        if event.then == GOVERNANCE:
+            again = replace(ended, at=now + GOVERNANCE_WITHIN)
+        self._wishes.pop(key, None)
+        self._wish(key.channel, key.peer, again, key.plane)
 
     def _on_state_ended(
         self, key: SessionKey, ended: Wish | None, outcome: Outcome, now: Nanos
@@ -515,10 +537,19 @@ class Manager:
             self._running[key] = wish
             starts.append(
                 Start(
-                    key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why,
-                    choice.cost, self._count(key.peer, choice), bool(wish.then), wish.live,
+                    key.channel,
+                    key.peer,
+                    choice.protocol,
+                    wish.why,
+                    wish.span,
+                    wish.chosen or choice.why,
+                    wish.estimate or choice.cost,
+                    self._count(key.peer, choice),
+                    bool(wish.then),
+                    wish.live,
+                    self._presences.offers(key.channel, key.peer),
                 )
-            )  # fmt: skip
+            )
         return starts
 
     def _narrow(self, key: SessionKey, wish: Wish, now: Nanos) -> None:
@@ -593,3 +624,10 @@ class Manager:
             return False
         host = self._linked[key.channel, key.peer]
         return held[host] < OF_HOST_MAX or self._wishes[key].why == ASKED
+
+
+def _anew(wish: Wish | None) -> Wish | None:
+    """Return a wish of which handshakes had picked the protocol, so that they do so again."""
+    if wish is None or not wish.chosen:
+        return wish
+    return replace(wish, protocol="", chosen="", estimate=0)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from sync.machine import ChannelId, Nanos, PeerId, Tick
+from sync.sessions.handshake import SyncKind
 from sync.sessions.values import Mode, Outcome, Plane
 
 
@@ -92,6 +93,11 @@ class Ended:
     """Whether everything was compared."""
     logs: int = 0
     """Author logs that we hold there now."""
+    then: str = ""
+    """Protocol by which it goes on, for whoever began it; `governance` is pulled first."""
+    then_why: str = ""
+    estimate: int = 0
+    """Why by that one, and bytes that it is expected to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,4 +195,6 @@ class Start:
     """Sessions over author logs that we began with this peer before, since it has a link."""
     to_now: bool = False
     live: bool = False
-    """See `StartSession` about both."""
+    offered: bool = False
+    failed: frozenset[SyncKind] = frozenset()
+    """See `StartSession` about these."""

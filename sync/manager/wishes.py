@@ -42,6 +42,10 @@ class Wish:
     """Why a session over whole author logs follows this one; empty if none does."""
     live: bool = False
     """Whether it is to stay, to pass on what is new."""
+    chosen: str = ""
+    """Why by `protocol`, by the handshakes of a session before it; empty if no session was."""
+    estimate: int = 0
+    """Bytes that it is expected to take, by the same."""
 
     @property
     def is_asked(self) -> bool:

@@ -491,6 +491,9 @@ class Runner:
             ended.protocol,
             ended.whole,
             len(self.groups[channel].logs),
+            ended.then,
+            ended.then_why,
+            ended.estimate,
         )
         self._manage(told, now)
 
@@ -515,6 +518,8 @@ class Runner:
                 start.count,
                 start.to_now,
                 start.live,
+                start.offered,
+                start.failed,
             )
             self.inputs.add_own(start.channel, session)
 

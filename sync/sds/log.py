@@ -204,12 +204,20 @@ class OrderedLog:
 
     def newest(self, count: int) -> list[MessageId]:
         """Return the ids at the last `count` places, ascending."""
+        return [self._table.id_of(number) for number in self._last_numbers(count)]
+
+    def newest_places(self, count: int) -> list[tuple[int, MessageId]]:
+        """Return the last `count` places, ascending."""
+        numbers = self._last_numbers(count)
+        return [(self._lamports[number], self._table.id_of(number)) for number in numbers]
+
+    def _last_numbers(self, count: int) -> list[int]:
         numbers: list[int] = []
         for chunk in reversed(self._chunks):
             numbers[:0] = chunk
             if len(numbers) >= count:
                 break
-        return [self._table.id_of(number) for number in numbers[-count:]] if count else []
+        return numbers[-count:] if count else []
 
     def above(self, lamport: int) -> list[MessageId]:
         """Return the ids with a higher Lamport timestamp, ascending."""

@@ -24,6 +24,7 @@ def result_of(session: Session, missing: int) -> str:
 
 def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEnded:
     """Let go of all but what is shown, and return what is told of its end."""
+    finished = session.exchanged
     outcome = Outcome.BENIGN if benign else _outcome(session, result)
     session.result, session.ended_at = result, now
     session.cards = tuple(session.rounds)
@@ -38,7 +39,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         why=session.why,
         result=result,
         outcome=outcome,
-        rounds=session.exchanged.rounds if session.exchanged else 0,
+        rounds=finished.rounds if finished else 0,
         have=session.have,
         need=session.need,
         got=session.got,
@@ -46,6 +47,9 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         mode=session.key.mode,
         whole=session.proved_whole,
         logs=session.logs,
+        then=finished.then if finished else "",
+        then_why=finished.why if finished else "",
+        estimate=finished.estimate if finished else 0,
     )
 
 

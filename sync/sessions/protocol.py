@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeAlias
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.cards import Round
+from sync.sessions.handshake import SyncKind
 from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Differences, Role
 from sync.structures.log_spans import LogHeight, LogSpan
@@ -81,9 +82,12 @@ class Opening:
         payloads_max: payloads of one answer that the peer takes.
         heights: returns the heights of the logs that `local` has, ascending.
         count: sessions that its initiator began with its peer before, since they are linked.
-        announced: whether the peer was told that it may ask for the channel.
+        announced: whether the peer was told that it may ask for the channel's author logs.
+        offered: whether the peer has told us that we may.
+        failed: kinds that came to nothing with this peer since both last agreed.
         live: whether it may stay, to pass on what is new.
         state: the channel's state, for protocols of that plane; they alone know its type.
+        log: its messages beside what is frozen, in the same way.
     """
 
     role: Role
@@ -100,6 +104,9 @@ class Opening:
     announced: bool = True
     live: bool = False
     state: object = None
+    log: object = None
+    offered: bool = False
+    failed: frozenset[SyncKind] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +193,10 @@ class Finished:
         live: whether its stream stays, and the exchange with it, to pass on what is new.
         brought: whether all that either side was found to lack has come on its stream (`Brings`):
             the check is about that as well.
+        then: name of the protocol that goes on, in a session of its own that whoever began this
+            one begins at once; empty if none does.
+        why: why it is that one.
+        estimate: bytes that it is expected to take.
     """
 
     result: str
@@ -194,6 +205,9 @@ class Finished:
     outcome: Outcome = Outcome.NOT_CONVERGED
     live: bool = False
     brought: bool = False
+    then: str = ""
+    why: str = ""
+    estimate: int = 0
 
 
 Effect: TypeAlias = (

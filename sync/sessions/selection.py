@@ -109,7 +109,7 @@ def _of_log(
     opener: SyncHandshake, answerer: SyncHandshake, failed: frozenset[SyncKind]
 ) -> Selection:
     left, right = opener.log, answerer.log
-    if not right.count:
+    if not right.count and _both(opener, answerer, SyncKind.SNAPSHOT, failed):
         return Selection(None, "the other one is empty, and begins by itself")
     count = right.count
     if not left.count and _both(opener, answerer, SyncKind.SNAPSHOT, failed):

@@ -11,6 +11,7 @@ from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, earlier
 from sync.sessions.brought import Brought
 from sync.sessions.cards import Round
 from sync.sessions.claims import CLAIM_BYTES
+from sync.sessions.handshake import SyncKind
 from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
 from sync.sessions.receiving import Transfer
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
@@ -65,7 +66,8 @@ class Terms:
     retention: Nanos | None = None
     """Time below which nothing is compared or accepted; None keeps everything."""
     state: object = None
-    """The channel's state; see `sync.sessions.protocol.Opening`."""
+    log: object = None
+    """The channel's state, and its messages; see `sync.sessions.protocol.Opening`."""
 
     def retained_from(self, reference: Nanos) -> Nanos:
         """Return from when on we take messages, by the reference clock; 0 for all of them."""
@@ -132,6 +134,12 @@ class Session:
 
     announced: bool = True
     """Whether the peer was told that it may ask for whole logs of the channel."""
+
+    offered: bool = False
+    """Whether the peer has told us that we may."""
+
+    failed: frozenset[SyncKind] = frozenset()
+    """Kinds that came to nothing with the peer since both last agreed."""
 
     stays: bool = False
     """Whether it is to go live."""
@@ -248,6 +256,7 @@ class Session:
         room: Callable[[], int],
         heights: Callable[[], tuple[LogHeight, ...]],
         state: object = None,
+        log: object = None,
     ) -> Exchange:
         """Begin to compare what is frozen, over a stream that is open; see `Opening`."""
         assert self.local is not None
@@ -267,6 +276,9 @@ class Session:
             self.announced,
             self.stays,
             state,
+            log,
+            self.offered,
+            self.failed,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange

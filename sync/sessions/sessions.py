@@ -260,6 +260,7 @@ class Sessions:
         peer, shares = start.peer, self._fetching.shares
         session = self._session(start.session, peer, protocol, start.why, now, offset)
         session.begun, session.stays = start.count, start.live
+        session.offered, session.failed = start.offered, start.failed
         if start.span is not None:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
@@ -326,8 +327,8 @@ class Sessions:
         session.needed = session.initiated and session.stays
         session.stays = self._may_stay(session) and (session.stays or not session.initiated)
         room = partial(self._room, session)
-        heights, state = self._holdings.heights, self._terms.state
-        return session.begin_exchange(payloads_max, now, room, heights, state)
+        heights, terms = self._holdings.heights, self._terms
+        return session.begin_exchange(payloads_max, now, room, heights, terms.state, terms.log)
 
     def _session(
         self,

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.sessions.handshake import SyncKind
 from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import SyncId
 
@@ -22,6 +23,9 @@ RELAY: Final = "somebody is heard through this peer alone"
 SHARE: Final = "a share of what is missing"
 PUT_OFF: Final = "put off while another session brought what is missing"
 """Why sessions are begun that a channel asks for itself (`Sought`)."""
+
+GOVERNANCE: Final = "governance"
+"""In place of a protocol that goes on: who is in has to be known alike first."""
 
 SessionId: TypeAlias = int
 """Number of one session, unique within a run of a node."""
@@ -122,6 +126,10 @@ class StartSession:
     """Whether a window of `span` ends now: else a little before, as the rest is just broadcast."""
     live: bool = False
     """Whether we want it to stay, to pass on what is new."""
+    offered: bool = False
+    """Whether the peer has told us that we may ask for the channel's author logs."""
+    failed: frozenset[SyncKind] = frozenset()
+    """Kinds that came to nothing with the peer since both last agreed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +372,12 @@ class SessionEnded:
     """Whether everything was compared that we take from others."""
     logs: int = 0
     """Author logs that `need` is of, by the peer's word; 0 where none are told."""
+    then: str = ""
+    """Protocol by which it goes on, for whoever began it to begin at once; empty for none."""
+    then_why: str = ""
+    """Why by that one."""
+    estimate: int = 0
+    """Bytes that this is expected to take."""
 
     @property
     def converged(self) -> bool:

@@ -9,6 +9,7 @@ from sync.group.machines import Machines
 from sync.sds import events as sds
 from sync.sds.message import Message
 from sync.sessions import values as session_values
+from sync.sessions.values import GOVERNANCE
 from sync.waku.session import Transferred
 
 
@@ -55,7 +56,12 @@ def _read_pushed(group: Machines, item: object) -> tuple[Message, values.StoredM
 
 
 def on_session_over(group: Machines, ended: values.SessionEnded) -> None:
-    """Let in what waits, unless other sessions are to bring what this one did not."""
+    """Let in what waits, unless other sessions are to bring what this one did not.
+
+    Where its handshakes name other heads of governance, the peer is asked for its ops at once.
+    """
+    if ended.then == GOVERNANCE and group.governing is not None:
+        group.governing.beats.wants(ended.peer, group.now)
     if not group.sessions.busy and (ended.need or ended.converged):
         group.loading.session_over(group.now, complete=ended.got >= ended.need)
 

@@ -1,0 +1,304 @@
+"""Sessions over the messages of a channel: a handshake each way, then what the rule picks.
+
+Both know the same two handshakes, so both compute the same kind (`sync.sessions.selection`). Equal
+roots end the session with the check, which acknowledges. A kind of `MAKERS` goes on on the same
+stream, in an exchange of its own; one with a stream of its own is begun by whoever opened this
+session, once it is over.
+
+What a handshake claims may cost time, never data: a snapshot is taken by whoever is empty, and that
+is known here, and only a check that finds both equal is agreement.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from sync.calimero.handshake import decode_handshake, encode_handshake
+from sync.calimero.log.view import LogView
+from sync.calimero.state.comparing import spread_of
+from sync.calimero.state.session import StateView
+from sync.errors import RemoteError
+from sync.machine import SECOND, ChannelId, Nanos
+from sync.sessions import protocol
+from sync.sessions.cards import Round
+from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.protocol import (
+    ROUND_TRIP,
+    Effect,
+    Finished,
+    Fit,
+    Opening,
+    Pushed,
+    Send,
+    Situation,
+    Speaks,
+    SyncProtocol,
+)
+from sync.sessions.selection import Selection, select
+from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
+from sync.structures.borsh import BorshWriter
+from sync.structures.differences import Role
+
+STREAM: Final = "/chat-tui/log/1"
+"""Protocol id of the streams, of all kinds that need none of their own."""
+
+INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
+"""Time for the handshake of the peer."""
+
+COST: Final = 1_000 + ROUND_TRIP
+"""Estimate of a session before the handshake: a round trip, and a handshake each way."""
+
+KEY_SIZE: Final = 32
+"""Bytes of an author's public key."""
+
+Maker: TypeAlias = Callable[[Opening, SyncHandshake, SyncHandshake], protocol.Exchange]
+"""Makes the exchange of a kind, from what is compared, our handshake and theirs."""
+
+MAKERS: Final[Mapping[SyncKind, Maker]] = {}
+"""Kinds that go on on the stream of the handshake."""
+
+NAMES: Final[Mapping[SyncKind, str]] = {
+    SyncKind.CHOOSE: "log",
+    SyncKind.DELTA: "delta",
+    SyncKind.SNAPSHOT: "snapshot",
+}
+
+ELSEWHERE: Final[Mapping[SyncKind, str]] = {
+    SyncKind.LOG_HEIGHT: "logheight",
+    SyncKind.SETS: "sets",
+    SyncKind.WAKU: "waku",
+    SyncKind.GOVERNANCE: GOVERNANCE,
+}
+"""Names of what goes on on streams of its own."""
+
+BY_LOGS: Final = frozenset({SyncKind.LOG_HEIGHT, SyncKind.SETS})
+"""Kinds of author logs, which are asked of those alone who have announced them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogSync:
+    """One of the kinds of sessions over messages, as a protocol (`sync.sessions.protocol`).
+
+    Attributes:
+        kind: the only one that it speaks; `CHOOSE` for whichever the rule picks.
+        pushes: whose transfers carry what only the check finds.
+    """
+
+    kind: SyncKind
+    pushes: SyncProtocol
+    plane: Plane = Plane.LOG
+    stream: str = STREAM
+    payloads_max: int = 1
+    usual: bool = False
+    family: str = ""
+    stays: bool = False
+    contradicted: str = "the comparison left differences"
+
+    @property
+    def name(self) -> str:
+        """Name by which it is announced, shown and asked for."""
+        return NAMES[self.kind]
+
+    @property
+    def transfer(self) -> str:
+        """Protocol id of the streams that what the check found is pushed on."""
+        return self.pushes.transfer
+
+    def suits(self, situation: Situation) -> Fit | None:
+        """Return how well it suits: the handshake decides, if no person has."""
+        if self.kind is SyncKind.CHOOSE:
+            return None if situation.by_logs else Fit(COST, "the handshake decides how")
+        return Fit(COST, "asked for by name") if situation.named else None
+
+    def exchange(self, opening: Opening) -> "Exchange":
+        """Return the exchange of one session."""
+        return Exchange(opening, self.kind)
+
+    def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
+        """Return a stored message as it is pushed."""
+        return self.pushes.encode_pushed(channel, payload, created_ns)
+
+    def decode_pushed(self, frame: bytes) -> Pushed:
+        """Return what was pushed.
+
+        Raises:
+            RemoteError: malformed.
+        """
+        return self.pushes.decode_pushed(frame)
+
+
+class Exchange:
+    """One session; see `sync.sessions.protocol.Exchange`.
+
+    Of a kind that is forced, its initiator says that it speaks no other one.
+    """
+
+    def __init__(self, opening: Opening, kind: SyncKind) -> None:
+        self._opening = opening
+        self._opens = opening.role is Role.INITIATOR
+        self._forced = kind if self._opens and kind is not SyncKind.CHOOSE else None
+        self._ours = _handshake(opening, self._forced)
+        self._nested: protocol.Exchange | None = None
+        self._cards: list[Round] = []
+        self._payloads = 0
+        self._heard_at = opening.at
+        self._over = False
+
+    @property
+    def cards(self) -> Sequence[Round]:
+        """The first payloads, as they are shown."""
+        return self._cards if self._nested is None else [*self._cards, *self._nested.cards]
+
+    # --- Inputs --------------------------------------------------------------------------------
+
+    def open(self, now: Nanos) -> Sequence[Effect]:
+        """Begin: tell what we have."""
+        self._heard_at = now
+        return [self._send_handshake()]
+
+    def payload(self, payload: bytes, now: Nanos) -> Sequence[Effect]:
+        """Take a payload of the peer: its handshake first.
+
+        Raises:
+            RemoteError: malformed, or not what an honest peer sends now.
+        """
+        if self._over:
+            raise RemoteError("a message after the end of a session")
+        if self._nested is not None:
+            return self._mapped(self._nested.payload(payload, now))
+        theirs = decode_handshake(payload)
+        self._cards.append(Round(sent=False, size=len(payload), words="handshake"))
+        self._payloads += 1
+        self._heard_at = now
+        return self._choose(theirs, now)
+
+    def go_on(self, now: Nanos) -> Sequence[Effect]:
+        """See `Exchange`."""
+        return [] if self._nested is None else self._mapped(self._nested.go_on(now))
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
+        """See `Exchange`."""
+        if self._nested is None:
+            return []
+        return self._mapped(self._nested.loaded(page, now, more=more))
+
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
+        """See `Exchange`."""
+        if self._nested is None:
+            return []
+        return self._mapped(self._nested.stored(one, now, known=known))
+
+    def leave(self, now: Nanos) -> Sequence[Effect]:
+        """It never is live."""
+        del now
+        return []
+
+    def tick(self, now: Nanos) -> Sequence[Effect]:
+        """Fail after too long a silence."""
+        if self._nested is not None:
+            return self._mapped(self._nested.tick(now))
+        if self._over or now < self._heard_at + INACTIVITY_MAX:
+            return []
+        return [self._finish(Finished("nothing came in time", self._payloads))]
+
+    def deadline(self) -> Nanos | None:
+        """Return when the silence has been too long."""
+        if self._over:
+            return None
+        if self._nested is not None:
+            return self._nested.deadline()
+        return self._heard_at + INACTIVITY_MAX
+
+    # --- Steps ---------------------------------------------------------------------------------
+
+    def _send_handshake(self) -> Send:
+        payload = encode_handshake(self._ours)
+        self._cards.append(Round(sent=True, size=len(payload), words="handshake"))
+        return Send(payload)
+
+    def _choose(self, theirs: SyncHandshake, now: Nanos) -> list[Effect]:
+        """Compute the kind, as the peer does, and begin it or end."""
+        opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
+        effects: list[Effect] = [] if self._opens else [self._send_handshake()]
+        chosen = select(opener, answerer, Plane.LOG)
+        maker = None if chosen.kind is None else MAKERS.get(chosen.kind)
+        if maker is None or chosen.kind is None:
+            equal = self._ours.log.root == theirs.log.root
+            return [*effects, self._finish(self._ending(chosen, equal=equal))]
+        self._nested = maker(self._opening, self._ours, theirs)
+        begun = self._nested.open(now) if self._opens else ()
+        return [*effects, Speaks(NAMES[chosen.kind]), *self._mapped(begun)]
+
+    def _ending(self, chosen: Selection, *, equal: bool) -> Finished:
+        """Return how a session ends for which there is nothing more to do on this stream."""
+        rounds, why = self._payloads, chosen.why
+        if chosen.kind is None:
+            return Finished(why, rounds, checked=equal, outcome=Outcome.BENIGN)
+        then = ELSEWHERE[chosen.kind]
+        if self._forced is not None and chosen.kind is not SyncKind.GOVERNANCE:
+            words = f"{NAMES[self._forced]} does not suit: {why}"
+            return Finished(words, rounds, outcome=Outcome.BENIGN)
+        return Finished(
+            f"goes on by {then}: {why}",
+            rounds,
+            outcome=Outcome.BENIGN,
+            then=then,
+            why=why,
+            estimate=chosen.estimate,
+        )
+
+    def _mapped(self, effects: Sequence[Effect]) -> list[Effect]:
+        """Count what the handshake took, and note the end."""
+        return [self._finish(one) if isinstance(one, Finished) else one for one in effects]
+
+    def _finish(self, finished: Finished) -> Finished:
+        self._over = True
+        nested = self._nested is not None
+        return replace(finished, rounds=finished.rounds + self._payloads) if nested else finished
+
+
+def _handshake(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
+    """Return our handshake; of the messages it tells what is frozen, and what lacks just now."""
+    view: LogView = opening.log  # type: ignore[assignment]  # the group's own
+    state: StateView = opening.state  # type: ignore[assignment]
+    tree, held, heights = state.registers.tree, opening.held.digest, opening.heights()
+    log = LogState(
+        held.root,
+        held.count,
+        opening.window.lower.timestamp,
+        tuple(sorted(bytes.fromhex(one) for one in view.heads())),
+        len(view.wanted()),
+        len(heights),
+        _digest(heights),
+    )
+    entities = EntityState(tree.root, len(tree), tree.depth, spread_of(tree))
+    return SyncHandshake(view.scope(), log, entities, _supported(opening, view, forced))
+
+
+def _supported(opening: Opening, view: LogView, forced: SyncKind | None) -> int:
+    """Return the flags of the kinds that this session may be of.
+
+    Whoever began it takes a snapshot only if nothing at all is here; a kind that failed is left
+    out, and with one of author logs the other.
+    """
+    kinds = {*MAKERS, SyncKind.WAKU, SyncKind.GOVERNANCE}
+    opens = opening.role is Role.INITIATOR
+    if opening.offered if opens else opening.announced:
+        kinds |= BY_LOGS
+    if not view.is_empty and opens:
+        kinds.discard(SyncKind.SNAPSHOT)
+    kinds -= opening.failed
+    if opening.failed & BY_LOGS:
+        kinds -= BY_LOGS
+    return flags(*kinds) if forced is None else flags(*kinds & {forced})
+
+
+def _digest(heights: Sequence[tuple[bytes, int, int]]) -> bytes:
+    """Return SHA-256 of the heights of all logs, ascending."""
+    out = BorshWriter()
+    for key, log, height in heights:
+        out.fixed(key, KEY_SIZE)
+        out.u64(log)
+        out.u64(height)
+    return hashlib.sha256(bytes(out.data)).digest()

@@ -1,0 +1,28 @@
+"""Messages of a channel, as sessions over them need to know them.
+
+What is compared is frozen by the sessions (`Opening.local`); this is the rest.
+"""
+
+from typing import Protocol
+
+from sync.machine import MessageId
+
+
+class LogView(Protocol):
+    """The messages of a channel."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no entry and no state is stored here; governance does not count."""
+
+    def scope(self) -> bytes:
+        """Return SHA-256 of our sorted heads of governance; zeros where nobody governs."""
+
+    def heads(self) -> tuple[MessageId, ...]:
+        """Return the newest messages that are held, `HEADS_MAX` at most, highest place last.
+
+        Those that wait for others count: they are here.
+        """
+
+    def wanted(self) -> tuple[MessageId, ...]:
+        """Return the messages that others name and that are not here, those given up too."""

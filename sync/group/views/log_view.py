@@ -1,0 +1,50 @@
+"""The messages of a channel, as its sessions see them; see `sync.calimero.log.view.LogView`."""
+
+from heapq import nlargest
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sync.machine import MessageId
+from sync.sessions.handshake import HEADS_MAX
+
+if TYPE_CHECKING:
+    from sync.group.machines import Machines
+
+
+class MessagesOf:
+    """The messages of one group's channel."""
+
+    def __init__(self, group: "Machines") -> None:
+        self._group = group
+
+    @property
+    def is_empty(self) -> bool:
+        """See `LogView`; what is set aside, waits for governance or is on its way is stored too."""
+        group = self._group
+        governing = group.governing
+        return not (
+            len(group.holdings)
+            or len(group.sds.log.order)
+            or group.sds.incoming.waiting
+            or len(group.aside)
+            or (governing is not None and governing.pending.entries)
+            or group.loading.ids
+            or len(group.stating.registers.tree)
+        )
+
+    def scope(self) -> bytes:
+        """See `LogView`."""
+        return self._group.stating.scope()
+
+    def heads(self) -> tuple[MessageId, ...]:
+        """See `LogView`."""
+        sds = self._group.sds
+        waiting = [(one.content.lamport, id_) for id_, one in sds.incoming.waiting.items()]
+        held = [*sds.log.order.newest_places(HEADS_MAX), *nlargest(HEADS_MAX, waiting)]
+        return tuple([message_id for _, message_id in sorted(held)[-HEADS_MAX:]])
+
+    def wanted(self) -> tuple[MessageId, ...]:
+        """See `LogView`."""
+        incoming = self._group.sds.incoming
+        named = dict.fromkeys(chain(incoming.missing, incoming.lost))
+        return tuple([one for one in named if not self._group.holds(one)])
