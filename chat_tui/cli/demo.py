@@ -33,6 +33,7 @@ class Wishes(NamedTuple):
     seed: int | None = None
     speed: float = 1.0
     once: bool = False
+    people: int | None = None
     record: Path | None = None
     as_lines: bool = False
     formulas: bool = False
@@ -48,11 +49,11 @@ def demo(wishes: Wishes) -> int:
             raise LocalError("Say which scenario to record: --scenario 3, for example.")
         status = 0
         for one in chosen:
-            run = Run(one, seed)
+            run = Run(scenario(one.number, wishes.people), seed)
             headless.tell_run(run, click.echo, formulas=wishes.formulas)
             status |= not all(verdict.holds for verdict in run.verdicts)
             if record is not None:
-                recording.save(record, Recording(one.number, seed, (), run.digest()))
+                recording.save(record, Recording(one.number, seed, (), run.digest(), wishes.people))
             click.echo("")
         return status
     from chat_tui.demo.app import DemoApp
@@ -61,8 +62,8 @@ def demo(wishes: Wishes) -> int:
 
     course = Course(once=wishes.once, alone=number is not None)
     if record is not None:
-        recording.save(record, Recording(number or 1, seed))
-    played = Recording(number or 1, seed)
+        recording.save(record, Recording(number or 1, seed, people=wishes.people))
+    played = Recording(number or 1, seed, people=wishes.people)
     glyphs = usual_glyphs(os.environ)
     screen = DemoScreen(
         played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs
@@ -109,7 +110,7 @@ def _replay_trace(
 
 def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: bool) -> int:
     if as_lines or not _has_screen():
-        run = Run(scenario(played.number), played.seed, played.acts)
+        run = Run(played.scenario, played.seed, played.acts)
         headless.tell_run(run, click.echo, formulas=formulas)
         same = not played.digest or run.digest() == played.digest
         click.echo(said_of(same=same, ended=bool(played.digest)))

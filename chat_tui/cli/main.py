@@ -295,6 +295,12 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the random choices.")
 @click.option("--speed", type=SPEED, default=1.0, show_default=True)
 @click.option(
+    "--peers",
+    "people",
+    type=click.IntRange(16, 1_000),
+    help="People of the scenario with a crowd.  [default: 256]",
+)
+@click.option(
     "--once",
     is_flag=True,
     help="Leave after the last scenario, or after the one chosen, instead of going on.",

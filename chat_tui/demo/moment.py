@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.demo.cast import Said
+from chat_tui.demo.crowd import Field
 from chat_tui.demo.phrases import quoted
 from chat_tui.demo.scenario import Verdict
 from sync.machine import MessageId, Nanos
@@ -72,6 +73,8 @@ class Shot:
     lost: tuple[Flight, ...] = ()
     closing: tuple[Verdict, ...] = ()
     earlier: bool = False
+    field: Field | None = None
+    """The whole crowd, in a scenario that has one."""
 
 
 def following(people: Sequence[Person], titles: "Titles") -> list[tuple[Nanos, str]]:

@@ -131,7 +131,7 @@ class Playback(Screen[None]):
 
     async def _make_ready(self, number: int) -> None:
         def make() -> tuple[Stage, Score]:
-            one = scenario(number)
+            one = scenario(number, self._played.people)
             stage = Stage(one, self.seed, self._played.acts)
             return stage, score_of(one, self.seed, self._played.acts)
 
@@ -205,7 +205,9 @@ class Playback(Screen[None]):
         if self._record is None or stage is None:
             return
         digest = stage.run.digest() if stage.run.over else ""
-        recorded = Recording(self._number, self.seed, tuple(stage.acts), digest)
+        recorded = Recording(
+            self._number, self.seed, tuple(stage.acts), digest, self._played.people
+        )
         try:
             save(self._record, recorded)
         except LocalError as error:
@@ -268,7 +270,7 @@ class Playback(Screen[None]):
     def action_play(self, number: int) -> None:
         """Play a scenario, and those after it."""
         if self._can_change:
-            self._played = Recording(number, self.seed)
+            self._played = Recording(number, self.seed, people=self._played.people)
             self.showing.tour.goes_on = self.showing.running = True
             self._begin(number)
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from chat_tui.demo import acts
 from chat_tui.demo.run import Intervention, Moment
-from chat_tui.demo.scenario import SEED_MAX
-from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.demo.scenario import SEED_MAX, Scenario
+from chat_tui.demo.scenarios import CROWD_MAX, CROWD_MIN, SCENARIOS, scenario
 from sync.errors import LocalError
 
 FORMAT: Final = "chat-tui demo"
@@ -53,6 +53,13 @@ class Recording:
     seed: int
     acts: tuple[Intervention, ...] = ()
     digest: str = ""
+    people: int | None = None
+    """Of the crowd, if there is another number of them than usual."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that was played."""
+        return scenario(self.number, self.people)
 
 
 def save(path: Path, recording: Recording) -> None:
@@ -69,6 +76,8 @@ def save(path: Path, recording: Recording) -> None:
             "seed": recording.seed,
         }
     ]
+    if recording.people is not None:
+        lines[0]["people"] = recording.people
     for moment, act in ((one.moment, one.act) for one in recording.acts):
         lines.append(
             {"at": list(moment), "act": type(act).__name__.lower(), **dataclasses.asdict(act)}
@@ -117,6 +126,9 @@ def load(path: Path, text: str) -> Recording:
         )
     number = _number(path, 1, head.get("scenario"), len(SCENARIOS), least=1)
     seed = _number(path, 1, head.get("seed"), SEED_MAX)
+    people = head.get("people")
+    if people is not None:
+        people = _number(path, 1, people, CROWD_MAX, least=CROWD_MIN)
     if len(lines) > ACTS_MAX:
         raise LocalError(f"{path} has more than {ACTS_MAX:,} acts: nobody recorded that.")
     done: list[Intervention] = []
@@ -131,7 +143,7 @@ def load(path: Path, text: str) -> Recording:
         done.append(_intervention(path, at, fields, len(scenario(number).names)))
         if len(done) > 1 and done[-1].moment < done[-2].moment:
             raise _damaged(path, at, "it is before the one above it")
-    return Recording(number, seed, tuple(done), digest)
+    return Recording(number, seed, tuple(done), digest, people)
 
 
 def _intervention(path: Path, at: int, fields: dict[str, Any], people: int) -> Intervention:

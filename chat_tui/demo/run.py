@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from chat_tui.demo.acts import Act, Write, do
 from chat_tui.demo.cast import Said
+from chat_tui.demo.crowd import ANSWERS_KEPT
 from chat_tui.demo.narrator import Narrator
 from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
@@ -73,6 +74,8 @@ class Run:
         self._shown: list[list[str]] = [[] for _ in range(scenario.size)]
         self._sessions: list[tuple[int, SessionEnded]] = []
         self._answers: list[tuple[str, Nanos]] = []
+        self.answers: deque[tuple[int, Nanos]] = deque(maxlen=ANSWERS_KEPT)
+        """The newest answers: by whom, and when."""
         self._released: list[tuple[int, Release]] = []
         self.world.listeners.append(self._note)
         self._digest = ""
@@ -230,6 +233,7 @@ class Run:
             self._sessions.append((number, effect))
         elif isinstance(effect, BroadcastStored) and effect.bloom_filter is None:
             self._answers.append((effect.message_id, self.world.now))
+            self.answers.append((number, self.world.now))
         if number < len(self.scenario.names):
             self._released.append((number, release))
 

@@ -1,5 +1,6 @@
 """The ten scenarios."""
 
+from dataclasses import replace
 from typing import Final
 
 from chat_tui.demo import checks
@@ -12,6 +13,9 @@ from sync.sim.shapes import line
 from sync.sim.world import Terms
 
 ALICE, BOB, CAROL, DAVE, ERIN = range(5)
+
+CROWD_MIN, CROWD_MAX = 16, 1_000
+"""Fewer are no crowd; more take minutes."""
 
 CROWD: Final = 256
 """People from which on there are two response groups of 128 (SDS-R)."""
@@ -163,6 +167,12 @@ NEWCOMER: Final = Scenario(
     ),
 )
 
+
+def crowded(people: int) -> Scenario:
+    """Return the scenario of a crowd of so many."""
+    return replace(CROWDED, title=f"{LINES} messages lost in a crowd of {people:,}", people=people)
+
+
 CROWDED: Final = Scenario(
     number=7,
     title=f"{LINES} messages lost in a crowd of {CROWD}",
@@ -269,12 +279,13 @@ SCENARIOS: Final = (
 )
 
 
-def scenario(number: int) -> Scenario:
-    """Return the scenario of a number.
+def scenario(number: int, people: int | None = None) -> Scenario:
+    """Return the scenario of a number, with a crowd of `people` if it has one.
 
     Raises:
         LocalError: there is none.
     """
     if not 1 <= number <= len(SCENARIOS):
         raise LocalError(f"There is no scenario {number}: they are 1 to {len(SCENARIOS)}.")
-    return SCENARIOS[number - 1]
+    found = SCENARIOS[number - 1]
+    return crowded(people) if people is not None and found.people else found

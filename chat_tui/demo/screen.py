@@ -41,7 +41,7 @@ OVER: Final = (
 SWITCHES_ON: Final = "{demo_power} switches the computer on."
 HOW_TO_SEND: Final = "Enter sends, {close} does not"
 
-BESIDE: Final = 100
+BESIDE: Final = 116
 """Width from which on the drawer stands beside the rest; below, it covers all."""
 
 
@@ -53,7 +53,6 @@ class DemoScreen(Playback):
     DemoScreen { layers: base over; }
     DemoScreen #canvas { width: 1fr; height: 1fr; }
     DemoScreen #line { dock: bottom; display: none; border: none; height: 1; padding: 0 1; }
-    DemoScreen DebugPane { dock: right; layer: over; height: 1fr; background: $background; }
     """
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
@@ -214,7 +213,8 @@ class DemoScreen(Playback):
         lines = draw(shot, self._setting(width, height), self._titles)
         self._canvas.update(Content("\n").join(lines), layout=False)
         if self._drawer.display:
-            self._drawer.show(shot.people[self._selected])
+            self._drawer.set_class(width < BESIDE, "-full")
+            self._drawer.show(shot.people[self._selected], keys_of(self))
 
     def _setting(self, width: int, height: int) -> Setting:
         showing, player = self.showing, self.player

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chat_tui.demo.acts import Act
+from chat_tui.demo.crowd import field_of
 from chat_tui.demo.moment import SOON, Air, Person, Shot, Titles, following
 from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.phrases import listed, what_happens
@@ -267,6 +268,7 @@ class Stage:
             flights=tuple([one for one in run.watch.flights if one.at > now]),
             lost=self._lost(now),
             closing=run.verdicts,
+            field=field_of(run.world, run.answers) if self.scenario.people else None,
         )
         return Picture(run.moment, shot, told)
 

@@ -1,14 +1,17 @@
 """A moment of the demo as lines of the screen: pure functions, so that a moment looks the same."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
+from chat_tui.demo.crowd import Field
 from chat_tui.demo.moment import Shot, Titles
 from chat_tui.demo.painting.chart import ROWS_MAX, chart
-from chat_tui.demo.painting.panels import air_line, panels, shown_in
+from chat_tui.demo.painting.field import field_lines
+from chat_tui.demo.painting.panels import PANEL_CELLS, air_line, panels, shown_in
 from chat_tui.demo.painting.ranges import range_lines
 from chat_tui.demo.painting.scrubber import scrubber, seconds
 from chat_tui.demo.painting.setting import Setting
@@ -52,7 +55,9 @@ def draw(shot: Shot, at: Setting, titles: Titles | None = None) -> list[Content]
 
 
 def _playing(shot: Shot, at: Setting, titles: Titles, room: int) -> list[Content]:
-    now = now_lines(shot, at, room)
+    if shot.field is not None:
+        return _crowd(shot, shot.field, at, room)
+    now = now_lines(shot, at, room, barred=at.is_low)
     room -= len(now)
     lanes = _lanes(shot, at, titles, room)
     rest = room - len(lanes)
@@ -61,6 +66,22 @@ def _playing(shot: Shot, at: Setting, titles: Titles, room: int) -> list[Content
         before = max(STORY_LINES, rest - _panel_lines(shot, at))
     lines = [*panels(shot, at, max(PANEL_LINES_MIN + 2, rest - before)), *lanes, *now]
     return lines + before_lines(shot, at, before) if before else lines
+
+
+def _crowd(shot: Shot, field: Field, at: Setting, room: int) -> list[Content]:
+    """Return the crowd with its figures, and beside it those with a panel if they have room."""
+    now = now_lines(shot, at, room, barred=at.height < TALL)
+    height = room - len(now)
+    before = STORY_LINES if at.height >= TALL else 0
+    lines = field_lines(field, at, height - before)
+    used = max(line.cell_length for line in lines) + 1
+    if at.width - used > PANEL_CELLS:
+        beside = panels(shot, replace(at, width=at.width - used), height - before)
+        lines = [
+            line.pad_right(used - line.cell_length) + panel
+            for line, panel in zip(lines, beside, strict=True)
+        ]
+    return [*lines, *now, *before_lines(shot, at, before)]
 
 
 def _panel_lines(shot: Shot, at: Setting) -> int:

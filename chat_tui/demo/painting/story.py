@@ -22,12 +22,15 @@ BAR_CELLS: Final = 2
 """At the left of the sentence of now, where a frame has no room."""
 
 
-def now_lines(shot: Shot, at: Setting, room: int) -> list[Content]:
-    """Return the sentence of now in its frame, whole; before the first, what will be seen."""
-    inside = at.width - (BAR_CELLS + 1 if at.is_low else 4)
+def now_lines(shot: Shot, at: Setting, room: int, *, barred: bool) -> list[Content]:
+    """Return the sentence of now, whole; before the first, what will be seen.
+
+    It stands in a frame, or beside a bar where lines are few.
+    """
+    inside = at.width - (BAR_CELLS + 1 if barred else 4)
     if not shot.said:
         body = [Content.styled(part, "bold") for part in wrap(shot.about, inside)]
-        return _framed(body, "You will see", at, room)
+        return (_barred if barred else _framed)(body, "You will see", at, room)
     said = shot.said[-1]
     body = [_coloured(part, shot, at, "bold") for part in wrap(said.plain, inside)]
     if at.formulas:
@@ -36,7 +39,7 @@ def now_lines(shot: Shot, at: Setting, room: int) -> list[Content]:
         body = _with_those_before(body, shot, at, inside)
     least = NOW_LINES if at.width < WIDE else NOW_LINES - 1
     body += [Content("")] * (least - len(body))
-    return _framed(body, clock_tenths(said.at), at, room)
+    return (_barred if barred else _framed)(body, clock_tenths(said.at), at, room)
 
 
 def _with_those_before(body: list[Content], shot: Shot, at: Setting, width: int) -> list[Content]:
@@ -98,10 +101,12 @@ def _coloured(text: str, shot: Shot, at: Setting, style: str) -> Content:
     return Content.assemble(*[part for part in parts if part[0]])
 
 
+def _barred(body: list[Content], _title: str, at: Setting, room: int) -> list[Content]:
+    side = Content.styled("| " if at.is_ascii else "▌ ", "$accent")
+    return [side + line for line in body[:room]]
+
+
 def _framed(body: list[Content], title: str, at: Setting, room: int) -> list[Content]:
-    if at.is_low:
-        side = Content.styled("| " if at.is_ascii else "▌ ", "$accent")
-        return [side + line for line in body[:room]]
     corners, rule, side_sign = ("++++", "-", "|") if at.is_ascii else ("╭╮╰╯", "─", "│")
     edge = Content.styled(side_sign, "$accent")
     inside = at.width - 4

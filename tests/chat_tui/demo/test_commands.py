@@ -61,6 +61,26 @@ def test_a_scenario_is_told_as_lines_and_ends_with_its_checks() -> None:
     assert "T_req" not in result.output
 
 
+def test_a_crowd_has_as_many_people_as_are_asked_for_and_is_recorded_so(tmp_path: Path) -> None:
+    file = tmp_path / "mine.demo"
+
+    result = run("demo", "--scenario", "7", "--peers", "16", "--plain", "--record", str(file))
+
+    assert "in a crowd of 16" in result.output
+    assert "of 16 people)" in result.output
+    assert result.exit_code == 0
+    assert load(file, file.read_text()).people == 16
+    assert SAME in run("replay", str(file)).output
+
+
+@pytest.mark.parametrize("people", ["15", "1001"])
+def test_a_crowd_has_its_limits(people: str) -> None:
+    result = run("demo", "--scenario", "7", "--peers", people, "--plain")
+
+    assert result.exit_code == 2
+    assert "16<=x<=1000" in result.output
+
+
 def test_formulas_are_told_if_asked_for() -> None:
     result = run("demo", "--scenario", "3", "--plain", "--formulas")
 
@@ -155,6 +175,8 @@ ACT = {"at": [0, 0, 0], "act": "write", "who": 0, "text": "hi"}
         ([HEAD | {"version": 2}], "another version"),
         ([HEAD | {"scenario": 11}], "line 1"),
         ([HEAD | {"seed": -1}], "line 1"),
+        ([HEAD | {"people": 15}], "line 1"),
+        ([HEAD | {"people": "many"}], "line 1"),
         ([HEAD, ACT | {"act": "explode"}], "no such act"),
         ([HEAD, ACT | {"who": 3}], "line 2"),
         ([HEAD, ACT | {"who": True}], "line 2"),

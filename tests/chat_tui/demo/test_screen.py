@@ -112,8 +112,29 @@ async def test_the_selected_ones_protocol_opens_and_closes() -> None:
             assert drawer.display
             rows = [one.content.plain for one in drawer.query_one(Listing)._lines]
             assert any("asks in" in row for row in rows)
+            assert drawer.border_title == "carol"
+            region = drawer.region
+            assert (region.right, region.y, region.height) == (140, 0, 40)
+            assert max(map(len, lines(screen))) <= region.x
             await pilot.press("pagedown", "pageup", "escape")
             assert not drawer.display
+
+
+@pytest.mark.parametrize("key", ["d", "f2"])
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (115, 30)])
+async def test_on_a_narrow_screen_the_protocol_has_all_of_it_until_its_key(
+    size: tuple[int, int], key: str
+) -> None:
+    async with on_screen(3, size=size) as (pilot, screen, _):
+        await pilot.press("tab", key)
+        await pilot.pause()
+        drawer = screen.query_one("#debug")
+        assert drawer.region == screen.region
+        assert "closes" in str(drawer.border_subtitle)
+        await pilot.press("tab")
+        assert drawer.border_title == "carol"
+        await pilot.press(key)
+        assert not drawer.display
 
 
 async def test_a_line_is_written_as_the_selected_one() -> None:

@@ -21,10 +21,9 @@ SMALL = (60, 16)
 pytestmark = pytest.mark.usefixtures("in_utc")
 
 
-def demo(number: int, glyphs: Glyphs = UNICODE) -> DemoApp:
-    return DemoApp(
-        DemoScreen(played=Recording(number, SEED), glyphs=glyphs, course=Course(paused=True))
-    )
+def demo(number: int, glyphs: Glyphs = UNICODE, people: int | None = None) -> DemoApp:
+    played = Recording(number, SEED, people=people)
+    return DemoApp(DemoScreen(played=played, glyphs=glyphs, course=Course(paused=True)))
 
 
 def until(sentence: str, *keys: str) -> Callable[[Pilot[Any]], Any]:
@@ -74,10 +73,36 @@ def test_formulas(snap_compare: SnapCompare) -> None:
     assert snap_compare(demo(3), terminal_size=WIDE, run_before=play)
 
 
-def test_the_protocol_of_the_selected_one(snap_compare: SnapCompare) -> None:
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_the_protocol_of_the_selected_one(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
     play = until("back and starts a random wait", "tab", "tab", "d")
 
-    assert snap_compare(demo(3), terminal_size=WIDE, run_before=play)
+    assert snap_compare(demo(3), terminal_size=size, run_before=play)
+
+
+@pytest.mark.parametrize("size", [SMALL, NARROW, WIDE], ids=["small", "narrow", "wide"])
+def test_a_crowd(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    async def play(pilot: Pilot[Any]) -> None:
+        await ready(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, DemoScreen)
+        assert screen.stage is not None
+        stage = screen.stage
+        while stage.now < stage.run.began + 9 * SECOND:
+            stage.run.happen(stage.run.began + 9 * SECOND)
+        stage._fresh = None
+        screen.paint()
+        await pilot.pause()
+
+    assert snap_compare(demo(7, people=64), terminal_size=size, run_before=play)
+
+
+@pytest.mark.parametrize("size", [SMALL, NARROW, WIDE], ids=["small", "narrow", "wide"])
+def test_the_sentence_at_the_beginning(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    async def play(pilot: Pilot[Any]) -> None:
+        await ready(pilot)
+
+    assert snap_compare(demo(8), terminal_size=size, run_before=play)
 
 
 def test_ascii(snap_compare: SnapCompare) -> None:
