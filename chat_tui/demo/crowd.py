@@ -31,7 +31,7 @@ class Field(NamedTuple):
     missing: int
     """Lines that somebody lacks, each counted as often as it is lacking."""
     noticed: int
-    """How often anybody noticed that a line is missing, until now."""
+    """Number of times that anybody noticed a missing line, until now."""
     asked: int
     """Messages that anybody asked for."""
     answered: int
