@@ -10,6 +10,7 @@ from chat_tui.client.live import Client
 from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result
 from chat_tui.line_mode.folded_runs import FoldedRuns, in_sentence
+from chat_tui.line_mode.read_lines import ReadLines
 from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
@@ -190,6 +191,7 @@ class TextFace:
         self._clocks = ClockNews(ClockInfo(), sees_question=False)
         self._told: dict[MessageId, None] = {}
         self._folded = FoldedRuns()
+        self._read = ReadLines()
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -212,6 +214,7 @@ class TextFace:
 
     def line(self, line: Line) -> None:
         """See `Face`."""
+        self._read.note(line)
         if not self._folded.goes_on(line):
             self.settle()
         if self._folded.take(line):
@@ -246,6 +249,8 @@ class TextFace:
                 del self._told[line.message_id]
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
+            case MessageShown(line):
+                self._read.note(line)
             case PreviewShown(line) if line.parked and (self._echo or not line.own):
                 self.line(line)
             case OpShown(line) | PendingShown(line):
@@ -292,11 +297,16 @@ class TextFace:
         self._say(f"{when}{where} {sentence(line, self._called)}.")
 
     def _state(self, event: StateShown) -> None:
-        """Say that somebody else has set the topic; pins and marks are looked up by who wants."""
+        """Say that somebody else has set the topic, or has read; pins are looked up."""
         snapshot = self._client.snapshot()
         info = sentences.find(snapshot, event.channel)
         others = sorted(event.authors - {snapshot.me})
-        if info is None or StateKind.TOPIC not in event.kinds or not others:
+        if info is None or not others:
+            return
+        if StateKind.READ in event.kinds:
+            for sentence in self._read.news(snapshot, info, others):
+                self._say(sentence)
+        if StateKind.TOPIC not in event.kinds:
             return
         topic = info.state.topic
         if topic is None or topic.by in others:
