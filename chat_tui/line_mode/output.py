@@ -244,13 +244,16 @@ class TextFace:
 
     def event(self, event: Event) -> None:
         """See `Face`."""
+        if isinstance(event, MessageShown):
+            self._read.note(event.line)
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         match event:
             case MessageShown(line) if line.message_id in self._told:
                 del self._told[line.message_id]
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
-            case MessageShown(line):
-                self._read.note(line)
             case PreviewShown(line) if line.parked and (self._echo or not line.own):
                 self.line(line)
             case OpShown(line) | PendingShown(line):

@@ -52,9 +52,7 @@ class ReadLines:
                 found.setdefault(newest.message_id, []).append(peer)
         for gone in said.keys() - own.keys():
             del said[gone]
-        return [
-            f"{quoted(own[one])} {_by(snapshot, peers)}." for one, peers in found.items()
-        ]
+        return [f"{quoted(own[one])} {_by(snapshot, peers)}." for one, peers in found.items()]
 
 
 def _by(snapshot: Snapshot, peers: Iterable[PeerId]) -> str:
