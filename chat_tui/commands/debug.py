@@ -5,6 +5,7 @@ from typing import Final
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.debug import causal_text, now_details, state_sections
+from chat_tui.debug.departure_rows import left_section
 from chat_tui.debug.frame_text import frame_detail
 from chat_tui.debug.group_sections import UNGOVERNED, catch_ups, group_sections
 from chat_tui.debug.now_sections import now_sections
@@ -37,7 +38,9 @@ async def buffers(chat: Chat, rest: str, at: At) -> Result:
     """Show what waits for what; with an id, why."""
     snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
     if not rest:
-        return Result(text=state_sections.as_text(snapshot, info), action=_opening(Tab.BUFFERS))
+        left = left_section(snapshot, chat.inspection.departures(info.channel))
+        text = f"{state_sections.as_text(snapshot, info)}\n{_said([left])}"
+        return Result(text=text, action=_opening(Tab.BUFFERS))
     sections = state_sections.buffers(snapshot, info)
     return Result(text=_opened(sections, rest.casefold(), "waits here, or for that"))
 

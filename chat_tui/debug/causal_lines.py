@@ -8,6 +8,7 @@ from textual.content import Content
 from chat_tui.debug.causal_graph import LANE_CELLS, draw
 from chat_tui.debug.causal_text import Graph, label, mark, node_detail, ordered, relations
 from chat_tui.debug.styled_lines import BAD, BUSY, DIM, PaneLine
+from chat_tui.terminal.themes import author_style
 from chat_tui.text.safe_text import clip_cells
 from chat_tui.text.times import count
 from chat_tui.wording.glyphs import ASCII, Glyphs
@@ -18,7 +19,7 @@ LABEL_CELLS: Final = 22
 
 
 def graph_lines(
-    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, glyphs: Glyphs
+    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, glyphs: Glyphs, theme: str = ""
 ) -> list[PaneLine]:
     """Return the graph as lines of `width` cells, the oldest at the top."""
     lanes_max = max(1, (width - LABEL_CELLS) // LANE_CELLS)
@@ -34,7 +35,8 @@ def graph_lines(
         node = graph.by_id[line.message_id]
         said = clip_cells(label(snapshot, info, graph, node), max(1, width - len(lanes) - 2))
         style = "bold" if node.message_id == graph.centre else _tone(info, node)
-        content = Content.assemble((lanes, DIM), " ", (said, style))
+        head, rest = _parts(said, node, theme)
+        content = Content.assemble((lanes, DIM), " ", head, (rest, style))
         opens = partial(node_detail, snapshot, info, graph, node)
         lines.append(PaneLine(content, node.message_id, opens))
     if drawing.left_out:
@@ -43,19 +45,34 @@ def graph_lines(
     return lines
 
 
-def list_lines(snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int) -> list[PaneLine]:
+def list_lines(
+    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, theme: str = ""
+) -> list[PaneLine]:
     """Return the graph as a list: the same in words, a message and what it builds on."""
     lines: list[PaneLine] = []
     for node in ordered(graph):
         opens = partial(node_detail, snapshot, info, graph, node)
         style = "bold" if node.message_id == graph.centre else ""
         said = clip_cells(label(snapshot, info, graph, node), width - 3)
-        lines.append(PaneLine(Content.styled(f" {said}", style), node.message_id, opens))
+        head, rest = _parts(said, node, theme)
+        content = Content.assemble(" ", head, (rest, style))
+        lines.append(PaneLine(content, node.message_id, opens))
         lines += [
             PaneLine(Content.styled(f"   {clip_cells(words, width - 5)}", DIM), node.message_id)
             for words in relations(info, graph, node)
         ]
     return lines
+
+
+def _parts(said: str, node: CausalNode, theme: str) -> tuple[Content, str]:
+    """Return what is said of a message: its id and author in their colour, and the rest."""
+    head, dot, rest = said.partition(" · ")
+    if node.author is None or not theme:
+        return Content(""), said
+    colour = author_style(node.author, theme).color
+    name = "" if colour is None else colour.name
+    style = f"bold {name}" if name.startswith("#") or not name else f"bold ansi_{name}"
+    return Content.styled(head, style), f"{dot}{rest}"
 
 
 def _tone(info: ChannelInfo, node: CausalNode) -> str:

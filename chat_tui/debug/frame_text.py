@@ -50,6 +50,8 @@ NICK_CELLS_NARROW: Final = 6
 WORDS_CELLS_MIN: Final = 10
 """With less room, a line ends before its words: a lone sign that something was cut says nothing."""
 
+TIME_CELLS: Final = len("09:15:02.123")
+
 HOURS: Final = 3
 """Characters of the hour in a time, with its colon."""
 
@@ -67,21 +69,35 @@ class Decoded:
     tree: tuple[str, ...]
 
 
+def frame_heading(width: int) -> str:
+    """Return the names of the columns of lines so wide."""
+    room, skipped = (NICK_CELLS, 0) if width >= WIDE else (NICK_CELLS_NARROW, HOURS)
+    time = "h:min:s.ms"[2 if skipped else 0 :]
+    return f"{time:<{TIME_CELLS - skipped}}   {'who':<{room}} {'kind':<6} {'id':<6} {'bytes':>7}"
+
+
 def frame_line(
     snapshot: Snapshot, frame: FrameInfo, width: int = WIDE, *, ascii_only: bool = False
 ) -> str:
     """Return a frame in one line; what is cut off where it is too long comes last."""
+    before, kind, after = frame_parts(snapshot, frame, width, ascii_only=ascii_only)
+    return f"{before}{kind}{after}"
+
+
+def frame_parts(
+    snapshot: Snapshot, frame: FrameInfo, width: int = WIDE, *, ascii_only: bool = False
+) -> tuple[str, str, str]:
+    """Return the line of a frame in parts: up to its kind, the kind, and the rest."""
     shown = decoded(frame)
     way = ("->" if frame.sent else "<-") if ascii_only else ("→" if frame.sent else "←")
     room, skipped = (NICK_CELLS, 0) if width >= WIDE else (NICK_CELLS_NARROW, HOURS)
     who = "all" if frame.peer is None else clip_cells(name_of(snapshot, frame.peer), room)
     padding = " " * max(0, room - cell_len(who))
-    line = (
-        f"{clock(frame.at)[skipped:]} {way} {who}{padding} {shown.kind:<6} {shown.subject:<6} "
-        f"{size(frame.size):>7}"
-    )
-    has_room = width - cell_len(line) >= WORDS_CELLS_MIN
-    return f"{line}  {shown.words}".rstrip() if has_room else line
+    before = f"{clock(frame.at)[skipped:]} {way} {who}{padding} "
+    kind, after = f"{shown.kind:<6}", f" {shown.subject:<6} {size(frame.size):>7}"
+    if width - cell_len(f"{before}{kind}{after}") >= WORDS_CELLS_MIN:
+        after = f"{after}  {shown.words}".rstrip()
+    return before, kind, after
 
 
 def frame_detail(snapshot: Snapshot, frame: FrameInfo) -> Detail:

@@ -7,7 +7,7 @@ from typing import Final
 
 from chat_tui.debug.range_rows import session_detail
 from chat_tui.debug.section import Detail
-from chat_tui.text.times import count, duration, milliseconds, size, span, to_the_second
+from chat_tui.text.times import count, duration, milliseconds, size, span
 from chat_tui.wording.sentences import name_of, presence, short_id
 from sync.machine import MILLISECOND, MessageId, Nanos
 from sync.view.departures import DepartureInfo, Left
@@ -133,24 +133,6 @@ def waiting(snapshot: Snapshot, info: ChannelInfo) -> Detail:
     if info.next_sync_at is not None:
         facts.append(f"next sync message in {span(info.next_sync_at - snapshot.now)}")
     return Detail("Waiting", "The tab Buffers shows each of these with its deadline.", tuple(facts))
-
-
-def repair(snapshot: Snapshot, one: DepartureInfo) -> Detail:
-    """Return the course of one repair."""
-    facts = [f"message {one.message_id}"]
-    if one.since is not None:
-        facts.append(f"named {to_the_second(one.since)}, and not here")
-    if one.how is Left.LOST:
-        plain = "It was named and never came; its place is marked in the chat. /sync looks again."
-        facts.append(f"given up {to_the_second(one.at)}")
-    else:
-        by = "" if one.by is None else f" {name_of(snapshot, one.by)} sent it."
-        plain = f"It was missing and is here now.{by}"
-        facts.append(f"came {to_the_second(one.at)}")
-    if one.took is not None:
-        facts.append(f"after {duration(one.took)}")
-    facts.append(f"/info {short_id(one.message_id)} shows all that happened to it")
-    return Detail(f"Repair of {short_id(one.message_id)}", plain, tuple(facts))
 
 
 def session(snapshot: Snapshot, one: SessionInfo) -> Detail:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from chat_tui.debug import explanations, now_details
+from chat_tui.debug.departure_rows import departure_detail, departure_words
 from chat_tui.debug.explanations import percent
 from chat_tui.debug.frame_kinds import style_of
 from chat_tui.debug.now_details import ACK_BOUNDS, NowInfo, acks_of, quantile
@@ -15,7 +16,7 @@ from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, duration, milliseconds, size, span, to_the_second
 from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import SECOND
-from sync.view.departures import DepartureInfo, Left
+from sync.view.departures import Left
 from sync.view.rates import SECONDS, RatesInfo, summed
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot
 
@@ -142,25 +143,15 @@ def repairs(snapshot: Snapshot, now: NowInfo) -> Section:
     rows = tuple(
         [
             Row(
-                repair_words(snapshot, one),
+                departure_words(snapshot, one),
                 subject=short_id(one.message_id),
                 tone=style_of("BAD" if one.how is Left.LOST else "REPAIR"),
-                opens=partial(now_details.repair, snapshot, one),
+                opens=partial(departure_detail, snapshot, one),
             )
             for one in over[:ROWS_SHOWN]
         ]
     )
     return Section("Repairs", len(over), rows, "nothing was missing since this start")
-
-
-def repair_words(snapshot: Snapshot, one: DepartureInfo) -> str:
-    """Return how a missing message came, in the words of a row."""
-    ago = f"{span(snapshot.now - one.at)} ago"
-    after = "" if one.took is None else f" after {duration(one.took)}"
-    if one.how is Left.LOST:
-        return f"{ago}: given up as lost{after}"
-    by = "" if one.by is None else f" from {name_of(snapshot, one.by)}"
-    return f"{ago}: came{by}{after}"
 
 
 def sessions(snapshot: Snapshot, info: ChannelInfo) -> Section:

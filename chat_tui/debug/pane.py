@@ -65,7 +65,7 @@ class DebugPane(Vertical):
         self._tabs, self._hint = TabLine(id="debug-tabs"), OneLine(id="debug-hint")
         self.listing = Listing()
         self._asking = AskLine()
-        self.buffers, self.causal, self.sync = BuffersPage(), CausalPage(), SyncPage()
+        self.buffers, self.causal, self.sync = BuffersPage(inspection), CausalPage(), SyncPage()
         self.bloom = BloomPage(inspection)
         self.wire, self.trace = WirePage(inspection), TracePage(inspection)
         self.group = GroupPage()
@@ -99,7 +99,7 @@ class DebugPane(Vertical):
     def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Show what is true now; while frozen, only for how long it is."""
         self._now = snapshot.now
-        self._latest = Shown(snapshot, info, self._glyphs)
+        self._latest = Shown(snapshot, info, self._glyphs, self.app.theme)
         if self.frozen_at is None or self._shown is None:
             self._shown = self._latest
         self.draw()

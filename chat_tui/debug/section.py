@@ -29,6 +29,7 @@ class Row:
         spark: values over time, oldest first, drawn as a sparkline.
         peak: the least value that the highest sign of the sparkline stands for.
         tone: the colour of the subject and the sparkline, where they stand for a kind.
+        is_over: whether it is past, and drawn dim.
         cells: what became of each part of our ids in a payload, drawn as a band (`sync.view.view`).
         when: what happens at the end of the time, as `asks in`.
         left: until then.
@@ -43,6 +44,7 @@ class Row:
     spark: tuple[float, ...] = ()
     peak: float = 0.0
     tone: str = ""
+    is_over: bool = False
     cells: str = ""
     when: str = ""
     left: Nanos | None = None

@@ -14,6 +14,7 @@ from chat_tui.debug import explanations
 from chat_tui.debug.explanations import percent
 from chat_tui.debug.section import Row, Section, in_words
 from chat_tui.debug.sync_cards import session_cards
+from chat_tui.debug.trace_words import step_detail, step_words
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds, size, span, times
 from chat_tui.wording import clocks
@@ -362,12 +363,19 @@ def _skipped(snapshot: Snapshot, who: str) -> str:
     return f", {size(skipped)} of unknown kinds" if skipped else ""
 
 
-def steps(snapshot: Snapshot, words: Sequence[str] = ()) -> Section:
-    """Return the last steps that did something and have all of `words`, newest first."""
+def steps(snapshot: Snapshot, words: Sequence[str] = (), *, as_names: bool = False) -> Section:
+    """Return the last steps that did something and have all of `words`, newest first.
+
+    They are in words, or in the names of the classes (`as_names`); `words` may be of either.
+    """
     lines = [clean_text(line) for line in reversed(snapshot.trace)]
-    chosen = [line for line in lines if not line.endswith(IDLE_STEP) and has_all(line, words)]
+    both = [(line, step_words(line)) for line in lines if not line.endswith(IDLE_STEP)]
+    chosen = [one for one in both if has_all(" ".join(one), words)]
     none = "none has these words" if words else "nothing happened yet"
-    return Section("Last steps, newest first", 0, tuple(Row(line) for line in chosen), none)
+    rows = [
+        Row(line if as_names else said, opens=partial(step_detail, line)) for line, said in chosen
+    ]
+    return Section("Last steps, newest first", 0, tuple(rows), none)
 
 
 def has_all(text: str, words: Sequence[str]) -> bool:

@@ -143,12 +143,13 @@ def _row_lines(row: Row, width: int, glyphs: Glyphs, *, marked: bool) -> list[Co
         lines = [head.rstrip(), *wrap(clip_cells(row.text, ROW_CELLS), width)]
     else:
         lines = wrap(text, width)
-    first = Content(f" {lines[0]}")
+    rest = DIM if row.is_over else ""
+    first = Content.styled(f" {lines[0]}", rest)
     start = 1
     for text, style in signs:
         first = first.stylize(style, start, start + len(text))
         start += len(text) + 1
-    return [first, *(Content(f"   {line}") for line in lines[1:])]
+    return [first, *(Content.styled(f"   {line}", rest) for line in lines[1:])]
 
 
 def tone(delivery: Delivery) -> str:

@@ -140,13 +140,19 @@ def _cost(session: SessionInfo) -> list[Row]:
         return []
     out, into = session.bytes_out, session.bytes_in
     trips = count(session.trips, "round trip")
-    row = Row(f"{trips} · {size(out)} out · {size(into)} in")
+    rows = [Row(f"{trips} · {size(out)} out · {size(into)} in")]
+    if session.bytes_brought:
+        brought = size(session.bytes_brought)
+        rows.append(Row(f"{size(out + into)} compared, {brought} brought"))
     if not session.naive or session.state in UNFINISHED:
-        return [row]
+        return rows
+    opens = partial(naive_detail, session, out + into)
     ratio = session.naive / (out + into)
     times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"
     words = f"naive list would cost {size(session.naive)} ({times})"
-    return [row, Row(words, opens=partial(naive_detail, session, out + into))]
+    if ratio < 1 and any(one.cells for one in session.rounds):  # of payloads that bring nothing
+        words = f"a plain list would have been cheaper: {size(session.naive)} ({times})"
+    return [*rows, Row(words, opens=opens)]
 
 
 def _result(session: SessionInfo) -> str:

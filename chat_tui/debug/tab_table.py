@@ -41,7 +41,7 @@ HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
         (("pane_pause",), "pauses"),
         (("pane_record",), "records"),
     ),
-    Tab.TRACE: ((("pane_ask",), "filters"),),
+    Tab.TRACE: ((("pane_ask",), "filters"), (("pane_names",), "class names")),
     Tab.GROUP: ((("pane_open",), "opens"),),
 }
 """The keys of each tab that stand in the last line of the pane."""
@@ -64,7 +64,10 @@ TAB_HELP: Final[dict[Tab, tuple[Does, ...]]] = {
         (("pane_pause",), "pause this list alone"),
         (("pane_record",), "record frames to a file, and end that"),
     ),
-    Tab.TRACE: ((("pane_ask",), "show only steps that have all of these words"),),
+    Tab.TRACE: (
+        (("pane_ask",), "show only steps that have all of these words"),
+        (("pane_names",), "the names of the classes, and words again"),
+    ),
 }
 
 PANE_HELP: Final[tuple[Does, ...]] = (
@@ -120,6 +123,7 @@ TERMS: Final = {
         ("Lost", "nobody had it for so long that it is no longer asked for; its place is marked"),
         ("Stamped in the future", "its author's clock was far ahead; it waits for that time"),
         ("Clock", "this computer's; others' votes judge what is far ahead, and may be followed"),
+        ("Left the buffers", "the last ten that are over: how, after how long, and from whom"),
         ("Sync message", "says which messages are known, when nobody has spoken for a while"),
     ),
     Tab.CAUSAL: (
@@ -134,6 +138,7 @@ TERMS: Final = {
         ("n, m, k", "ids in it, bits of it, and how many bits each id sets"),
         ("Fill", "the share of bits that are set; more of them means more wrong answers"),
         ("False maybe", "all bits of an id are set, by others; chance (1 - e^(-kn/m))^k"),
+        ("Cell", "some of the filter's bits in one sign, darker the more of them are set"),
         ("Rolls over", "when it is full, the older half of its ids leaves"),
         ("Named it, sent it", "proof that somebody has a message; a filter says only maybe"),
     ),

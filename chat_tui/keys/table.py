@@ -121,6 +121,7 @@ KEYS: Final = (
     Key("pane_newest", "n", "press('newest')", "Protocol: newest in the graph", Place.PANE),
     Key("pane_deeper", "plus,equals_sign", "press('deeper')", "Protocol: deeper graph", Place.PANE),
     Key("pane_shallower", "minus", "press('shallower')", "Protocol: shallower graph", Place.PANE),
+    Key("pane_names", "v", "press('names')", "Protocol: steps by class names", Place.PANE),
     Key("pane_ask", "slash", "ask", "Protocol: filter, or test", Place.PANE),
     Key("pane_pause", "p", "press('pause')", "Protocol: pause the frames", Place.PANE),
     Key("pane_record", "r", "record", "Protocol: record the frames", Place.PANE),

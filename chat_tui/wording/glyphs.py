@@ -40,6 +40,10 @@ class Glyphs:
     pin: str
     heights: str
     """Signs of a sparkline, from nothing to the highest."""
+    shades: str
+    """Signs of a field of bits, from none that is set to as many as a full filter has."""
+    probed: str
+    """Sign of a cell in that field that has a bit of a tested id."""
 
 
 UNICODE: Final = Glyphs(
@@ -72,6 +76,8 @@ UNICODE: Final = Glyphs(
     cursor="▸",
     pin="⚑",
     heights="▁▂▃▄▅▆▇█",
+    shades="·░▒▓█",
+    probed="◆",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -103,6 +109,8 @@ ASCII: Final = Glyphs(
     cursor=">",
     pin="P",
     heights="_.-:=+*#",
+    shades=".:=*#",
+    probed="X",
 )
 
 BAR_CELLS: Final = 5

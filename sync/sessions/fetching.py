@@ -69,6 +69,7 @@ class Fetching:
         if session is None or pushed is None:
             return [Refused(peer, "a transferred message outside a session")]
         session.heard_at = now
+        session.bytes_brought += len(payload)
         wanted = pushed.sync_id
         if wanted.timestamp < session.since:
             return [Refused(peer, "a transferred message from before what was compared")]

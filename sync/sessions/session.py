@@ -166,6 +166,8 @@ class Session:
     payloads: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
+    bytes_brought: int = 0
+    """Of messages that were pushed to us beside the payloads."""
     cards: Sequence[Round] = ()
     """The first payloads, as they are shown, once it is over."""
 

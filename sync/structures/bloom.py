@@ -185,6 +185,11 @@ class ReceivedFilter:
         return rows
 
 
+def wire_byte(position: int) -> int:
+    """Return which byte on the wire has the bit at `position`."""
+    return position >> 3 ^ 7
+
+
 def wire_bits(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where the bits at `positions` stand in the bytes on the wire, lowest bit first."""
     return (positions >> 3 ^ 7) << 3 | positions & 7

@@ -3,14 +3,18 @@
 They follow from notes of happenings (`sync.view.happenings`), when somebody looks.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.sds.message import Delivery
+from sync.sds.message import WAKU_LIMITS, Delivery
+from sync.sds.wire import decode
 from sync.view.message_infos import Note, Noticed, What
+from sync.view.view import FrameInfo, FrameKind
 
 DEPARTURES_MAX: Final = 200
 """Departures that are told: enough for a shape of times, and a screen of each kind."""
@@ -44,6 +48,8 @@ class DepartureInfo:
     """When it entered the buffer; None if that is not remembered."""
     by: PeerId | None = None
     """From whom it came, if it was missing; None where that is not remembered."""
+    asked: int = 0
+    """Number of times that we asked for it, as far as kept frames tell."""
     resent: int = 0
     """Number of times that an own one was sent again by then."""
 
@@ -51,6 +57,27 @@ class DepartureInfo:
     def took(self) -> Nanos | None:
         """Time it was in the buffer."""
         return None if self.since is None else self.at - self.since
+
+
+def times_asked(frames: Iterable[FrameInfo], ids: Collection[MessageId]) -> Counter[MessageId]:
+    """Return how often we asked for messages, in repair requests among kept frames."""
+    asked: Counter[MessageId] = Counter()
+    wanted = {message_id: message_id.encode() for message_id in ids}
+    for frame in frames:
+        if frame.sent and frame.kind is FrameKind.SDS:
+            named = [one for one, text in wanted.items() if text in frame.data]
+            if named:
+                requested = _requested(frame)
+                asked.update([one for one in named if one in requested])
+    return asked
+
+
+def _requested(frame: FrameInfo) -> set[MessageId]:
+    try:
+        message = decode(frame.data, WAKU_LIMITS)
+    except DecodeError:  # only its beginning is kept
+        return set()
+    return {entry.message_id for entry in message.repair_request}
 
 
 def departures(notes: Iterable[Note], channel: ChannelId) -> list[DepartureInfo]:

@@ -180,6 +180,8 @@ class SessionInfo:
     """Of the reconciliation, both ways; the next two count their bytes."""
     bytes_in: int = 0
     bytes_out: int = 0
+    bytes_brought: int = 0
+    """Of messages that were pushed to us beside these payloads."""
     rounds: tuple[RoundInfo, ...] = ()
     """The first of these payloads."""
     logs: int = 0

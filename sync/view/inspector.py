@@ -1,15 +1,16 @@
 """`sync.view.view.Inspection` of a node, live or simulated: its frames, its filter, its trace."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from sync.errors import LocalError
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos
-from sync.view.departures import DepartureInfo
+from sync.view.departures import DepartureInfo, Left, times_asked
 from sync.view.frame_tap import Tap
-from sync.view.happenings import Happenings
+from sync.view.happenings import SENDERS_TOLD, Happenings
 from sync.view.message_infos import MessageStory
 from sync.view.rates import RatesInfo
 from sync.view.view import FrameInfo, ProbeInfo
@@ -52,7 +53,12 @@ class Inspector:
 
     def departures(self, channel: ChannelId) -> Sequence[DepartureInfo]:
         """See `sync.view.view.Inspection`."""
-        return self._happenings.departures(channel)
+        left = self._happenings.departures(channel)
+        found = [at for at, one in enumerate(left) if one.how is Left.FOUND][:SENDERS_TOLD]
+        asked = times_asked(self._tap.frames(), {left[at].message_id for at in found})
+        for at in found:
+            left[at] = replace(left[at], asked=asked[left[at].message_id])
+        return left
 
     def filter_cells(self, channel: ChannelId, count: int) -> tuple[float, ...]:
         """See `sync.view.view.Inspection`."""

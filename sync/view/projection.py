@@ -270,6 +270,7 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         payloads=session.payloads,
         bytes_in=session.bytes_in,
         bytes_out=session.bytes_out,
+        bytes_brought=session.bytes_brought,
         rounds=tuple([RoundInfo(*one) for one in session.rounds]),
     )
 

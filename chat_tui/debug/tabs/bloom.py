@@ -2,7 +2,10 @@
 
 from functools import partial
 
+from textual.content import Content
+
 from chat_tui.debug import explanations, state_sections
+from chat_tui.debug.bloom_cells import cells_in, field_lines
 from chat_tui.debug.section import Row, Section
 from chat_tui.debug.styled_lines import PaneLine, section_lines
 from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown, _said
@@ -32,11 +35,19 @@ class BloomPage(Keyless):
         sections = state_sections.knowledge(shown.snapshot, info)
         if not sections:
             return _said("the filter is not known yet")
-        test = Section("Test of an id", 0, self._test(shown), "/ and an id, or its beginning")
-        return section_lines([sections[0], test, *sections[1:]], width, shown.glyphs)
-
-    def _test(self, shown: Shown) -> tuple[Row, ...]:
+        filled, *others = sections
         probe = self.probe(shown)
+        cells = self.inspection.filter_cells(info.channel, cells_in(width))
+        assert info.bloom is not None
+        field = field_lines(info.bloom, cells, width, shown.glyphs, probe)
+        test = Section(
+            "Test of an id", 0, self._test(shown, probe), "/ and an id, or its beginning"
+        )
+        head = section_lines([filled], width, shown.glyphs)
+        rest = section_lines([test, *others], width, shown.glyphs)
+        return [*head, *field, PaneLine(Content("")), *rest]
+
+    def _test(self, shown: Shown, probe: ProbeInfo | None) -> tuple[Row, ...]:
         if probe is None:
             return ()
         assert shown.info is not None

@@ -61,6 +61,8 @@ class CausalPage:
         title = f" {count(self.depth, 'step')} around the middle"
         head = [PaneLine(_dim(title)), PaneLine(Content(""))]
         if self.as_list:
-            return [*head, *list_lines(shown.snapshot, shown.info, self.graph, width)]
-        drawn = graph_lines(shown.snapshot, shown.info, self.graph, width, shown.glyphs)
+            return [*head, *list_lines(shown.snapshot, shown.info, self.graph, width, shown.theme)]
+        drawn = graph_lines(
+            shown.snapshot, shown.info, self.graph, width, shown.glyphs, shown.theme
+        )
         return [*head, *drawn]

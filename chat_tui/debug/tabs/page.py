@@ -24,6 +24,8 @@ class Shown:
     snapshot: Snapshot
     info: ChannelInfo | None
     glyphs: Glyphs
+    theme: str = ""
+    """The theme that colours authors; empty where nobody sees colours."""
 
 
 class Page(Protocol):

@@ -1,17 +1,20 @@
 """The Wire tab of the debug pane: one line a frame."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
 from textual.content import Content
 
 from chat_tui.debug import frame_text
+from chat_tui.debug.frame_kinds import style_of
 from chat_tui.debug.styled_lines import BUSY, DIM, PaneLine
 from chat_tui.debug.tabs.page import TEXT_CELLS, Shown, _dim
 from chat_tui.debug.wording import choose
 from chat_tui.text.safe_text import clip_cells, wrap
-from chat_tui.text.times import count
+from chat_tui.text.times import count, duration, size
 from chat_tui.wording.glyphs import ASCII
+from sync.machine import SECOND
 from sync.view.view import FrameInfo, Inspection
 
 
@@ -41,20 +44,26 @@ class WirePage:
         frames = self._paused if self._paused is not None else self.held
         frames = self.inspection.frames() if frames is None else frames
         chosen = choose(shown.snapshot, frames, self.words, width, ascii_only=shown.glyphs is ASCII)
-        head = [*self._head(frames, chosen, width), PaneLine(Content(""))]
+        head = [
+            *_totals([frame for frame, _ in chosen], width),
+            *self._head(frames, chosen, width),
+            PaneLine(Content("")),
+        ]
         if not chosen:
             empty = "none has these words" if self.words else "nothing was sent or received yet"
             return [*head, PaneLine(_dim(f" {empty}"))]
+        named = clip_cells(frame_text.frame_heading(width), width - 1)
         return [
             *head,
-            *(
+            PaneLine(_dim(f" {named}")),
+            *[
                 PaneLine(
-                    Content(f" {clip_cells(text, width - 1)}"),
+                    _coloured(frame, clip_cells(text, width - 1)),
                     f"frame/{frame.number}",
                     partial(frame_text.frame_detail, shown.snapshot, frame),
                 )
                 for frame, text in chosen
-            ),
+            ],
         ]
 
     def _head(
@@ -72,3 +81,33 @@ class WirePage:
         style = BUSY if len(words) > 1 else DIM
         lines = wrap(" · ".join(words), width - 2)
         return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
+
+
+def _coloured(frame: FrameInfo, text: str) -> Content:
+    """Return the line of a frame with its kind in its colour."""
+    kind = frame_text.decoded(frame).kind
+    at = text.find(f" {kind} ", frame_text.TIME_CELLS - frame_text.HOURS) + 1
+    return Content(f" {text}").stylize(style_of(kind), at + 1, at + 1 + len(kind))
+
+
+def _totals(frames: Sequence[FrameInfo], width: int) -> list[PaneLine]:
+    """Return what these frames are together: their kinds, bytes each way, and how many a second."""
+    if not frames:
+        return []
+    kinds = Counter(frame_text.decoded(frame).kind for frame in frames)
+    lines = [Content(" ")]
+    for kind, number in kinds.most_common():
+        part = Content.assemble((kind, style_of(kind)), f" {number:,}")
+        if lines[-1].cell_length + part.cell_length + 2 > width:
+            lines.append(Content(" "))
+        lines[-1] = lines[-1] + part + "  "
+    out = sum(frame.size for frame in frames if frame.sent)
+    into = sum(frame.size for frame in frames if not frame.sent)
+    times = [frame.at for frame in frames]
+    took = max(times) - min(times)
+    words = f"{size(out)} out, {size(into)} in, within {duration(took)}"
+    if took >= SECOND:
+        rate = len(frames) * SECOND / took
+        words += f": {rate:.1f} frames/s, {size(round((out + into) * SECOND / took))}/s"
+    lines += [_dim(f" {line}") for line in wrap(words, width - 2)]
+    return [PaneLine(line) for line in lines]

@@ -132,7 +132,8 @@ async def test_the_wire_in_a_narrow_pane_ends_with_sizes() -> None:
         await pilot.press("f2", "5")
         await pilot.pause()
 
-        frames = [line for line in shown(pilot.app).split("\n") if " kB" in line]
+        lines = shown(pilot.app).split("\n")
+        frames = [line for line in lines if " kB" in line and ("→" in line or "←" in line)]
 
     assert len(frames) > 10
     assert all(line.rstrip().endswith(" kB") for line in frames)

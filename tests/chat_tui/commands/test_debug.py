@@ -108,7 +108,7 @@ async def test_trace_lists_filters_and_refuses_a_file_in_a_simulation(scene: Sce
     refused = await run(scene, "/trace on x")
     unnamed = await run(scene, "/trace on")
 
-    assert "Missing" in steps.text
+    assert "misses 1 message that was named" in steps.text
     assert (refused.ok, "simulation" in refused.text) == (False, True)
     assert "Name a file" in unnamed.text
 

@@ -99,7 +99,7 @@ def test_repairs_say_when_how_long_and_by_whom() -> None:
 
     assert words(section) == [
         f"{OTHER[:6]} 1 s ago: given up as lost",
-        f"{ONE[:6]} 36 s ago: came from bob after 5.0 s",
+        f"{ONE[:6]} 36 s ago: came from bob, after 5.0 s",
     ]
 
 

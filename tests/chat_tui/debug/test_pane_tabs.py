@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
+from chat_tui.debug.frame_kinds import style_of
 from chat_tui.debug.state_sections import Order
 from chat_tui.debug.tab_table import Tab
+from chat_tui.settings import schema
 from chat_tui.widgets.messages import GraphWanted
+from sync.machine import MessageId, PeerId
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.panes import WIDE, Screen, opened
 
@@ -115,7 +118,8 @@ async def test_a_payload_opens_with_its_ranges() -> None:
 
 async def test_frames_are_filtered_paused_and_opened() -> None:
     async with opened(scenes.repairing, "5", "slash", *"dave sync", "enter") as screen:
-        chosen = [line for line in screen.lines()[2:] if line]
+        heading = next(at for at, line in enumerate(screen.lines()) if "kind" in line)
+        chosen = [line for line in screen.lines()[heading + 1 :] if line]
         await screen.press("j", "enter")
         decoded = screen.text()
         await screen.press("escape", "p")
@@ -125,7 +129,7 @@ async def test_frames_are_filtered_paused_and_opened() -> None:
         assert chosen
         assert all("dave" in line and "SYNC" in line for line in chosen)
         assert "SDS message, sync" in decoded
-        assert "paused, " in " ".join(screen.lines()[:3])
+        assert "paused, " in " ".join(screen.lines()[:5])
         await screen.press("p", "slash", "ctrl+u", "enter")
         assert screen.pane.wire.words == ""
 
@@ -138,7 +142,7 @@ async def test_frames_are_recorded_to_a_file(
         path = tmp_path / "chat-tui-wire.jsonl"
         for _ in range(10):
             await screen.second()
-        recording = " ".join(screen.lines()[:4])
+        recording = " ".join(screen.lines()[:7])
         await screen.press("r")
 
         assert "recording to" in recording
@@ -158,8 +162,55 @@ async def test_steps_are_filtered() -> None:
     async with opened(scenes.repairing, "6", "slash", *"missing", "enter") as screen:
         steps = screen.text().split("newest first")[1]
 
-        assert "Missing" in steps
-        assert "Deliver " not in steps
+        assert "misses 1 message" in steps
+        assert "shows " not in steps
+
+
+async def test_each_kind_of_frame_has_its_colour_and_its_name() -> None:
+    async with opened(scenes.repairing, "5") as screen:
+        styles = {
+            span.style
+            for line in screen.pane.listing._lines
+            for span in line.content.spans
+            if line.key.startswith("frame/")
+        }
+
+        assert styles == {style_of("MSG"), style_of("SYNC")}
+        head = " ".join(screen.lines()[0].split())
+        assert head == "SYNC 20 MSG 5"
+
+
+async def test_the_wire_says_what_its_frames_are_together_and_names_its_columns() -> None:
+    async with opened(scenes.repairing, "5") as screen:
+        said = " ".join(screen.text().split())
+        await screen.press("f")
+        wide = " ".join(screen.text().split())
+
+        assert "22.2 kB out, 39.6 kB in, within 1 min: 0.4 frames/s, 874 B/s" in said
+        assert "min:s.ms who kind id bytes" in said
+        assert "h:min:s.ms who kind id bytes" in wide
+
+
+@pytest.mark.parametrize("theme", ["tokyo-night", "ansi", "textual-light"])
+async def test_messages_of_the_graph_have_the_colours_of_their_authors(theme: str) -> None:
+    async with opened(scenes.morning, "2") as screen:
+        screen.scene.chat.settings.change(schema.THEME, theme)
+        await screen.second()
+        nodes = screen.pane.causal.graph.by_id
+        coloured: dict[PeerId | None, set[str]] = {}
+        for line in screen.pane.listing._lines:
+            node = nodes.get(MessageId(line.key))
+            if node is not None:
+                [style] = {
+                    str(span.style)
+                    for span in line.content.spans
+                    if "#" in str(span.style) or "ansi_" in str(span.style)
+                }
+                coloured.setdefault(node.author, set()).add(style)
+
+        assert len(coloured) > 1
+        assert all(len(styles) == 1 for styles in coloured.values())
+        assert len({style for styles in coloured.values() for style in styles}) == len(coloured)
 
 
 async def test_escape_leaves_the_line_that_is_typed_into() -> None:

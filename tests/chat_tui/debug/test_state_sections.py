@@ -302,8 +302,8 @@ def test_the_debug_pane_adds_timers_peers_refusals_and_steps() -> None:
         "bob: 1",
     ]
     assert [row.text for row in sections["Last steps, newest first"].rows] == [
-        "09:16 out SYNC",
-        "09:16 in MSG",
+        "09:16 out (SYNC)",
+        "09:16 in (MSG)",
     ]
 
 

@@ -17,6 +17,9 @@ LISTS = RoundInfo(True, 1_200, 1, 0, 1, 31, "." * 16 + "====" + "." * 12)
 ENDS = RoundInfo(False, 6, 0, 0, 0, 0, "." * 32)
 
 
+LONG = session(12, "carol", ASKS, DIVIDES, result="reconciled")
+
+
 def with_sessions(*sessions: SessionInfo) -> Snapshot:
     return replace(snapshot(present("carol")), sessions=sessions)
 
@@ -110,6 +113,18 @@ def test_the_cost_counts_payloads_that_are_not_remembered_too() -> None:
     assert ("", "and 78 more payloads") in card(long)
     assert ("", "45 round trips · 1.0 MB out · 500.0 kB in") in card(long)
     assert ("", "naive list would cost 40.0 MB (27x)") in card(long)
+
+
+def test_messages_that_were_pushed_are_counted_beside_what_was_compared() -> None:
+    pushed = replace(LONG, bytes_out=30_000, bytes_in=37_000, bytes_brought=2_200_000)
+
+    assert ("", "67.0 kB compared, 2.2 MB brought") in card(pushed)
+
+
+def test_it_says_where_a_plain_list_would_have_been_cheaper() -> None:
+    dear = replace(LONG, bytes_out=30_000, bytes_in=39_600, naive=34_800)
+
+    assert ("", "a plain list would have been cheaper: 34.8 kB (0.5x)") in card(dear)
 
 
 def test_another_channel_has_its_own_cards() -> None:

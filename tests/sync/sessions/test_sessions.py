@@ -66,6 +66,18 @@ def test_payloads_are_counted_though_only_the_first_are_remembered(
     assert ours.bytes_out > ours.rounds[0].size
 
 
+def test_bytes_of_messages_that_are_pushed_are_counted_where_they_come() -> None:
+    both = different()
+
+    both.start(both.one)
+    both.run()
+
+    for member in (both.one, both.other):
+        [session] = member.group.sessions.shown
+        assert session.got > 0
+        assert session.bytes_brought > 100 * session.got
+
+
 @pytest.mark.parametrize("order", ["one first", "other first"])
 def test_two_who_begin_at_once_end_up_with_one_session_and_the_same_log(order: str) -> None:
     both = different()

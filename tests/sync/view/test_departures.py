@@ -1,10 +1,12 @@
 """Departures from buffers, as they follow from notes: which, after how long, and from whom."""
 
 from sync.group import values
-from sync.machine import SECOND, ChannelId, MessageId
-from sync.sds.message import Delivery
-from sync.view.departures import DEPARTURES_MAX, DepartureInfo, Left
+from sync.machine import SECOND, ChannelId, MessageId, PeerId
+from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.wire import encode
+from sync.view.departures import DEPARTURES_MAX, DepartureInfo, Left, times_asked
 from sync.view.happenings import Happenings
+from sync.view.view import FrameInfo, FrameKind
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.scenes import ALICE, BOB, QUICK, Scene
 from tests.support.sync.channels import message_id
@@ -88,4 +90,28 @@ def test_a_repair_in_a_real_channel_says_who_sent_it() -> None:
     [found] = [one for one in left if one.how is Left.FOUND]
     assert found.by == scene.world.nodes[BOB].identity.peer_id
     assert found.took is not None
+    assert found.asked == 1
     assert any(one.how is Left.ACKNOWLEDGED and one.took for one in left)
+
+
+def frame(data: bytes, *, sent: bool = True) -> FrameInfo:
+    return FrameInfo(1, 0, sent, None, HERE, FrameKind.SDS, len(data), data)
+
+
+def asking_for(*ids: MessageId, names: tuple[MessageId, ...] = ()) -> bytes:
+    requests = tuple(HistoryEntry(one, None, None) for one in ids)
+    history = tuple(HistoryEntry(one, None, None) for one in names)
+    me = PeerId("a0" * 32)
+    return encode(Message(me, message_id("sync"), HERE, 1, history, None, requests, b""))
+
+
+def test_how_often_we_asked_is_counted_in_kept_frames() -> None:
+    frames = [
+        frame(asking_for(ONE)),
+        frame(asking_for(ONE, OTHER)),
+        frame(asking_for(ONE), sent=False),
+        frame(asking_for(names=(ONE,))),
+        frame(asking_for(ONE)[:-3]),
+    ]
+
+    assert times_asked(frames, {ONE}) == {ONE: 2}
