@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from storage.sqlite.columns import U64_MAX, from_u64, to_u64
+from storage.sqlite.columns import STATUS, U64_MAX, from_u64, to_u64
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.soundness import is_sound
-from storage.sqlite.statuses import STATUS
 from sync.entries.entry import Entry
 from sync.errors import StorageError
 from sync.group.status import Status

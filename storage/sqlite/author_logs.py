@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import from_u64, message_id, peer_id, to_u64
+from storage.sqlite.columns import STATUS, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.contradictions import NOTHING
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import Place, is_sound
-from storage.sqlite.statuses import STATUS
 from sync.entries.entry import lipmaa
 from sync.group.logs import ChannelLogs, LogPlace, LogState, Run, linked_from_above, place_of
 from sync.group.records import Contradicts

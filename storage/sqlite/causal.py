@@ -3,10 +3,9 @@
 import sqlite3
 from typing import Final
 
-from storage.sqlite.columns import message_id
+from storage.sqlite.columns import STATUS_OF, message_id
 from storage.sqlite.looks import looks_of
 from storage.sqlite.soundness import CLAIMS, is_sound
-from storage.sqlite.statuses import STATUS_OF
 from sync.entries.changes import UNCHANGED
 from sync.entries.entry import open_content
 from sync.errors import DecodeError

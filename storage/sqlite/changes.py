@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import DELIVERY_OF, from_u64, message_id
+from storage.sqlite.columns import DELIVERY_OF, STATUS, from_u64, message_id
 from storage.sqlite.looks import (
     REPLACES,
     TAKES_BACK,
@@ -26,7 +26,6 @@ from storage.sqlite.looks import (
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.statuses import STATUS
 from sync.entries.changes import (
     CHANGING,
     UNCHANGED,

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sync.group.status import Status
 from sync.machine import MessageId, PeerId
 from sync.sds.message import Delivery
 
@@ -16,6 +17,8 @@ DELIVERY: Final = {
     Delivery.ACKNOWLEDGED: 2,
     Delivery.FAILED: 3,
 }
+STATUS: Final = {Status.DELIVERED: 0, Status.WAITING: 1, Status.PARKED: 2, Status.LOADING: 3}
+STATUS_OF: Final = {number: status for status, number in STATUS.items()}
 DELIVERY_OF: Final = {number: delivery for delivery, number in DELIVERY.items()}
 
 

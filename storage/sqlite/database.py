@@ -46,6 +46,8 @@ PRAGMAS: Final = (
     f"PRAGMA cache_size = -{CACHE_KIB}",
 )
 
+EMPTY_LOG: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
+
 TRIAL: Final = "UPDATE channels SET own_log = own_log"
 """Writes a little without changing anything."""
 
@@ -85,6 +87,10 @@ class Database:
         self.refusal = ""
         """Why the last change was refused, as a sentence; empty while changes are taken."""
         self._governances: StoredGovernances | None = None
+        self._beside: _Connection | None = None
+        """Another connection to read by, while a long change has this one."""
+        self.is_closing = False
+        """Whether somebody wants to close it: a long change that asks gives up."""
 
     @property
     def governances(self) -> "StoredGovernances":
@@ -127,14 +133,18 @@ class Database:
         Raises:
             StorageError: the disk refused.
         """
+        if self._beside is not None:
+            return await self._run(query, self._beside)
         if self._writable:
             return await self._run(query)
         async with self._opening:  # not while it is closed, to be opened to be written
             return await self._run(query)
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _run(
+        self, work: Callable[[sqlite3.Connection], T], by: _Connection | None = None
+    ) -> T:
         try:
-            return await self._connection.run(work)
+            return await (by or self._connection).run(work)
         except sqlite3.Error as error:
             self.is_damaged |= code_of(error) == sqlite3.SQLITE_CORRUPT
             raise explained(error, self._path) from error
@@ -157,6 +167,25 @@ class Database:
                 self.refusal = str(error)
             raise
         self.refusal = ""
+        return result
+
+    async def write_long(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """As `write`, of a change that takes seconds: what is read meanwhile is what was before.
+
+        Other changes wait for it. What it leaves in SQLite's log goes to the file at once, or the
+        log would keep its size.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        beside = await _open_beside(self._path)
+        try:
+            self._beside = beside
+            result = await self.write(change)
+        finally:
+            self._beside = None
+            await beside.close()
+        await self._run(lambda db: db.execute(EMPTY_LOG).fetchall())
         return result
 
     async def try_again(self) -> None:
@@ -237,6 +266,7 @@ class Database:
 
     async def close(self) -> None:
         """Close the database after the work handed in so far. Closing twice does nothing."""
+        self.is_closing = True
         await self._connection.close()
 
 
@@ -264,7 +294,16 @@ async def _open_to_write(path: Path) -> _Connection:
 
 
 async def _open_to_read(path: Path) -> _Connection:
-    connection = _Connection(partial(_connect_to_read, path), iter_chunk_size=1)
+    return await _read_by(partial(_connect_to_read, path), path)
+
+
+async def _open_beside(path: Path) -> _Connection:
+    """Open a database once more that this process has open to be written, to read it."""
+    return await _read_by(partial(_connect_beside, path), path)
+
+
+async def _read_by(connect: Callable[[], sqlite3.Connection], path: Path) -> _Connection:
+    connection = _Connection(connect, iter_chunk_size=1)
     try:
         return await _prepared(connection, _check_version)
     except sqlite3.Error as error:
@@ -304,6 +343,15 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     how = "immutable=1" if not _has_bytes(log_of(path)) else "mode=ro&readonly_shm=1"
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        isolation_level=None,
+        cached_statements=STATEMENTS_CACHED,
+    )
+
+
+def _connect_beside(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro",
         uri=True,
         isolation_level=None,
         cached_statements=STATEMENTS_CACHED,

@@ -1,4 +1,6 @@
-"""Pages of the entries in spans of author logs, by (lamport, id): two ways, the cheaper one.
+"""Pages of entries by (lamport, id): those in spans of author logs, and the newest ones first.
+
+Of spans there are two ways, the cheaper one is taken.
 
 Few entries are looked up log by log and sorted. For many the channel is read in its order, from the
 last page on, and what is in no span is passed over: 2 us a row, each of which is read once.
@@ -9,11 +11,12 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import from_u64
+from storage.sqlite.columns import STATUS, from_u64
+from storage.sqlite.payloads import message_of
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.statuses import STATUS
 from sync.group.status import Status
+from sync.machine import MessageId
 from sync.runner.journal import PAGE_BYTES
 from sync.structures.log_spans import LogSpan
 
@@ -59,6 +62,22 @@ LOAD: Final = """
         after_gap, delivery FROM messages WHERE number = ?
 """
 
+ROWS_AT_ONCE: Final = 64
+"""Rows read before their sizes are counted: those of a page of 64 KiB with short lines are 140."""
+
+# Both columns of the place are in the index of what is delivered, which is read backwards.
+BELOW: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM delivered
+    WHERE channel = ? AND (lamport, message_id) < (?, ?)
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+NEWEST: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM delivered
+    WHERE channel = ? ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
 
 def page_of(
     channel: bytes,
@@ -89,6 +108,43 @@ def page_of(
         if sound or not more:
             return sound, more
         after = taken[-1][:2]
+
+
+def newest_page_of(
+    channel: bytes,
+    before: tuple[int, MessageId] | None,
+    most: int,
+    db: sqlite3.Connection,
+    damaged: list[Place],
+) -> tuple[list[Row], bool]:
+    """Return rows below a place, and whether there are more; see `Journal.newest_page`.
+
+    Args:
+        channel: its id.
+        before: Lamport time and id, as a header has them; None for the newest.
+        most: bytes of the signed entries, unless the first alone has more.
+        db: the connection, on its own thread.
+        damaged: gets the places of rows that are not what was stored, which are passed over.
+    """
+    found: list[Row] = []
+    size = 0
+    place = None if before is None else (from_u64(before[0]), bytes.fromhex(before[1]))
+    while True:
+        if place is None:
+            rows = db.execute(NEWEST, (channel, ROWS_AT_ONCE)).fetchall()
+        else:
+            rows = db.execute(BELOW, (channel, *place, ROWS_AT_ONCE)).fetchall()
+        for row in rows:
+            if not is_sound(*row[:CLAIMS]):
+                damaged.append(row[:2])
+                continue
+            size += len(message_of(row[CLAIMS - 1]).content)
+            if found and size > most:
+                return found, True
+            found.append(row)
+        if len(rows) < ROWS_AT_ONCE:
+            return found, False
+        place = (rows[-1][3], rows[-1][1])
 
 
 def _by_log(

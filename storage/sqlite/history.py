@@ -8,13 +8,20 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
+from storage.sqlite.columns import (
+    DELIVERY_OF,
+    STATUS,
+    U64_MAX,
+    from_u64,
+    message_id,
+    peer_id,
+    to_u64,
+)
 from storage.sqlite.database import Database
 from storage.sqlite.looks import REPLACES, looks_of, readable
 from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.statuses import STATUS
 from sync.entries.entry import HASH_SIZE, Text
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId

@@ -14,10 +14,18 @@ from typing import Final, TypeAlias, TypeVar, assert_never
 from storage.sqlite import changes
 from storage.sqlite.ancestry import under
 from storage.sqlite.author_logs import logs_of
-from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
+from storage.sqlite.columns import (
+    DELIVERY,
+    DELIVERY_OF,
+    STATUS,
+    from_u64,
+    message_id,
+    peer_id,
+    to_u64,
+)
 from storage.sqlite.contradictions import Tops, found_at_commit
 from storage.sqlite.database import Database
-from storage.sqlite.entry_pages import page_of
+from storage.sqlite.entry_pages import newest_page_of, page_of
 from storage.sqlite.governance import (
     GovernanceRecord,
     contents_of,
@@ -60,8 +68,8 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.staging import PageRottedError, drop, swap_in
 from storage.sqlite.state import StateRecord, keep_state, state_of
-from storage.sqlite.statuses import STATUS
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.errors import StorageError
@@ -93,7 +101,7 @@ from sync.group.values import (
 )
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.histories import COMPARED_MAX
-from sync.runner.journal import EntriesPage, Loaded, Watcher
+from sync.runner.journal import EntriesPage, Loaded, Replay, Watcher
 from sync.structures.log_spans import LogSpan
 
 T = TypeVar("T")
@@ -206,6 +214,37 @@ class SqliteJournal:
         read = partial(page_of, bytes.fromhex(channel), spans, place, limit)
         rows, more = await self._sound(read)
         return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
+    async def newest_page(
+        self, channel: ChannelId, before: tuple[int, MessageId] | None, most: int
+    ) -> EntriesPage:
+        """Return delivered entries, the newest first, below a place; see `Journal.newest_page`."""
+        read = partial(newest_page_of, bytes.fromhex(channel), before, most)
+        rows, more = await self._sound(read)
+        return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
+    async def swap(self, channel: ChannelId, replay: Replay) -> bool:
+        """Make a channel's staged snapshot its history; see `Journal.swap`."""
+        key, tops = bytes.fromhex(channel), Tops()
+        found: list[Contradiction] = []
+
+        def change(db: sqlite3.Connection) -> None:
+            def write(records: Sequence[Record]) -> None:
+                found.extend(_commit(records, tops, self._hides, db)[1])
+
+            swap_in(key, replay, write, lambda: self._database.is_closing, db)
+
+        try:
+            await self._database.write_long(change)
+        except PageRottedError:
+            await self._database.write(lambda db: drop(db, key))
+            return False
+        finally:
+            self._tops = Tops()
+        for contradiction in found:
+            for watcher in self._watchers:
+                watcher.contradicted(contradiction)
+        return True
 
     async def under(
         self, channel: ChannelId, heads: Sequence[MessageId], wanted: Sequence[MessageId]

@@ -4,11 +4,10 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import message_id, peer_id, to_u64
+from storage.sqlite.columns import STATUS, message_id, peer_id, to_u64
 from storage.sqlite.payloads import change_in
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.statuses import STATUS
 from sync.entries.changes import REACTORS_MAX, Change, Look, Redaction, put_together
 from sync.entries.entry import Kind, Text, decode_text
 from sync.errors import DecodeError

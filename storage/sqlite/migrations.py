@@ -396,9 +396,28 @@ CREATE TABLE state_entries (
 ) STRICT, WITHOUT ROWID;
 """
 
+STAGING: Final = """
+-- Snapshots on their way to channels that were empty: whose governance and how old what is in them
+-- is, where they go on, and their pages as they came, with the SHA-256 of each.
+CREATE TABLE staged_snapshots (
+    channel BLOB NOT NULL PRIMARY KEY,
+    scope   BLOB NOT NULL,
+    floor   INTEGER NOT NULL,                           -- u64
+    cursor  BLOB NOT NULL,                              -- lamport, big-endian, and message id
+    count   INTEGER NOT NULL                            -- entries in the pages
+) STRICT, WITHOUT ROWID;
+CREATE TABLE staged_pages (
+    channel BLOB NOT NULL,
+    number  INTEGER NOT NULL,
+    digest  BLOB NOT NULL,
+    chunk   BLOB NOT NULL,
+    PRIMARY KEY (channel, number)
+) STRICT;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
-    GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides,
+    GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides, STAGING,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from storage.sqlite.statuses import STATUS
+from storage.sqlite.columns import STATUS
 from sync.group import status
 from sync.group.status import Status
 

@@ -1,8 +1,8 @@
 """The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
@@ -34,8 +34,13 @@ class Loaded:
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
+Replay: TypeAlias = Callable[[Iterable[bytes]], Iterator[Record]]
+"""Makes records of the pages of a snapshot, of which the last comes first: the oldest entries. It
+runs on the disk's own thread, so it is pure, and keeps nothing of a page but ids."""
+
+
 class EntriesPage(NamedTuple):
-    """Stored messages by (lamport, message id); `more`: there may be others behind the last one."""
+    """Stored messages in an order; `more`: there may be others behind the last one."""
 
     entries: tuple[Loaded, ...]
     more: bool
@@ -92,6 +97,28 @@ class Journal(Protocol):
 
         At most `PAGE_BYTES` of them. A log is in one span at most; entries that are parked count as
         ones that are not here.
+        """
+
+    async def newest_page(
+        self, channel: ChannelId, before: tuple[int, MessageId] | None, most: int
+    ) -> EntriesPage:
+        """Return delivered entries by (lamport, id), the newest first, below a place.
+
+        As many as have `most` bytes, signed as they are (`Entry.content`), and one at least;
+        `more`: there may be others below them.
+        """
+
+    async def swap(self, channel: ChannelId, replay: Replay) -> bool:
+        """Make a channel's staged snapshot its history, in one transaction.
+
+        What is stored of the channel stays as it is: of records of the same messages nothing is
+        written. Reading goes on meanwhile, and finds what was before; commits wait.
+
+        Returns:
+            False if a page is no longer what was staged: then the snapshot is dropped.
+
+        Raises:
+            StorageError: nothing was written, and the pages are still there.
         """
 
     async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:

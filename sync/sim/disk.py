@@ -3,7 +3,7 @@
 It has the faults of real disks: commits that fail or take long, reads that fail, bytes that rot.
 """
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -393,6 +393,19 @@ class Disk:
             if len(found) == limit or (found and size > PAGE_BYTES):
                 return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=True)
             found.append(row)
+        return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=False)
+
+    def newest_page(self, before: tuple[int, MessageId] | None, most: int) -> EntriesPage:
+        """Return delivered entries, the newest first, below a place; see `Journal.newest_page`."""
+        found: list[Row] = []
+        size = 0
+        end = len(self._log) if before is None else bisect_left(self._log, before)
+        for _, message_id in reversed(self._log[:end]):
+            for row in self.read([message_id]):
+                size += len(row.message.entry.content)
+                if found and size > most:
+                    return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=True)
+                found.append(row)
         return EntriesPage(tuple([self.load(_id_of(one)) for one in found]), more=False)
 
     def _in_order(self, after: tuple[int, MessageId] | None) -> Iterator[tuple[int, MessageId]]:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from storage.sqlite.statuses import STATUS
+from storage.sqlite.columns import STATUS
 from sync.group.values import Status
 from sync.machine import ChannelId
 from tests.lan.lab import Lab

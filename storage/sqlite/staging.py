@@ -1,0 +1,108 @@
+"""Pages of a snapshot on its way, in tables of their own, until one transaction makes them history.
+
+A page is a row, as its bytes came and were checked; the digest beside it tells whether they are
+still that. Pages go from the newest entry down, so the swap reads them backwards, entry by entry,
+and writes the oldest first: no more than a page is in memory.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeVar
+
+from sync.errors import StorageError
+from sync.group.records import Record, StoreMessage, StorePending
+from sync.runner.journal import Replay
+
+T = TypeVar("T")
+
+STAGE: Final = "INSERT INTO staged_pages (channel, number, digest, chunk) VALUES (?, ?, ?, ?)"
+NUMBERS: Final = "SELECT number FROM staged_pages WHERE channel = ? ORDER BY number DESC"
+PAGE: Final = "SELECT digest, chunk FROM staged_pages WHERE channel = ? AND number = ?"
+DROP: Final = (
+    "DELETE FROM staged_pages WHERE channel = ?",
+    "DELETE FROM staged_snapshots WHERE channel = ?",
+)
+HELD: Final = "SELECT message_id FROM messages WHERE channel = ?"
+
+RECORDS_AT_ONCE: Final = 256
+"""Records of a swap that are written together: more would save nothing, and be in memory."""
+
+
+class PageRottedError(StorageError):
+    """A page is no longer what was staged."""
+
+
+def stage(db: sqlite3.Connection, channel: bytes, number: int, chunk: bytes) -> None:
+    """Keep a checked page; one of the same number is here only if two bring the snapshot.
+
+    Raises:
+        sqlite3.IntegrityError: it is.
+    """
+    db.execute(STAGE, (channel, number, hashlib.sha256(chunk).digest(), chunk))
+
+
+def drop(db: sqlite3.Connection, channel: bytes) -> None:
+    """Forget the snapshot on its way to a channel."""
+    for statement in DROP:
+        db.execute(statement, (channel,))
+
+
+def pages_backwards(channel: bytes, db: sqlite3.Connection) -> Iterator[bytes]:
+    """Yield the pages of a snapshot, the last one first.
+
+    Raises:
+        PageRottedError: one is no longer what was staged.
+    """
+    for (number,) in db.execute(NUMBERS, (channel,)).fetchall():
+        digest, chunk = db.execute(PAGE, (channel, number)).fetchone()
+        if hashlib.sha256(chunk).digest() != digest:
+            raise PageRottedError("A page of a snapshot is no longer what was stored.")
+        yield chunk
+
+
+def in_parts(records: Iterator[T], most: int = RECORDS_AT_ONCE) -> Iterator[Sequence[T]]:
+    """Yield `records` in parts of at most so many."""
+    while part := list(islice(records, most)):
+        yield part
+
+
+def swap_in(
+    channel: bytes,
+    replay: Replay,
+    write: Callable[[Sequence[Record]], None],
+    is_closing: Callable[[], bool],
+    db: sqlite3.Connection,
+) -> None:
+    """Write what a snapshot's pages become, and drop them, in the transaction that is open.
+
+    Args:
+        channel: where.
+        replay: makes records of the pages.
+        write: writes some of them.
+        is_closing: says whether to give up.
+        db: the connection, on its own thread.
+
+    Raises:
+        PageRottedError: a page is no longer what was staged.
+        StorageError: somebody wants to close the database.
+    """
+    held = held_in(channel, db)
+    for part in in_parts(replay(pages_backwards(channel, db))):
+        if is_closing():
+            raise StorageError("The chat ends; the history that was on its way is taken in later.")
+        write([one for one in part if _about(one) not in held])
+    drop(db, channel)
+
+
+def _about(record: Record) -> bytes | None:
+    """Return the id of a message that a record stores."""
+    if isinstance(record, StoreMessage | StorePending):
+        return bytes.fromhex(record.message.entry.message_id)
+    return None
+
+
+def held_in(channel: bytes, db: sqlite3.Connection) -> frozenset[bytes]:
+    """Return the ids of what is stored of a channel: a swap adds, and replaces nothing."""
+    return frozenset([stored for (stored,) in db.execute(HELD, (channel,))])

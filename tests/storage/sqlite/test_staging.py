@@ -1,0 +1,216 @@
+"""A snapshot on the disk: pages staged, and one transaction that makes them history."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from storage.sqlite import staging
+from storage.sqlite.database import Database
+from storage.sqlite.staging import PageRottedError
+from sync.entries import changes
+from sync.entries.changes import Change, Edit, Reactions, Redaction
+from sync.errors import StorageError
+from sync.group.values import Record, Status, StoredMessage, StoreMessage
+from tests.support.storage.stores import Store, delivered, ids, opened
+from tests.support.sync.entries import CHANNEL, Author
+
+KEY = bytes.fromhex(CHANNEL)
+
+
+def history(count: int) -> list[StoredMessage]:
+    """Lines by two authors in (lamport, id) order, some of them edited, hidden and liked."""
+    ann, bob = Author("ann"), Author("bob")
+    written: list[StoredMessage] = []
+    while len(written) < count:
+        author = (ann, bob)[len(written) % 2]
+        written.append(author.write(f"line {len(written)}", after=written[-2:]))
+        if len(written) % 7 == 0:
+            target = next(one for one in reversed(written) if one.entry.header.kind == 1)
+            mine = target.entry.header.author == ann.peer_id
+            kinds: list[Change] = [
+                Edit(target.entry.message_id, f"edited {len(written)}"),
+                Redaction(target.entry.message_id),
+                Reactions(target.entry.message_id, ("👍",)),
+            ]
+            change = kinds[len(written) // 7 % 3]
+            body, kind = changes.encode(change), changes.kind_of(change)
+            by = ann if mine else bob
+            written.append(by.write(body=body, kind=kind, after=written[-2:]))
+    return written
+
+
+class Pages:
+    """Pages of a history, newest first, each of a few entries; and what makes records of them."""
+
+    def __init__(self, messages: Sequence[StoredMessage], each: int = 10) -> None:
+        self.messages = list(messages)
+        newest = list(reversed(range(len(messages))))
+        self.chunks = [
+            b",".join([b"%d" % at for at in newest[start : start + each]])
+            for start in range(0, len(newest), each)
+        ]
+
+    def replay(self, chunks: Iterable[bytes]) -> Iterator[Record]:
+        for chunk in chunks:
+            for at in reversed(chunk.split(b",")):
+                yield StoreMessage(self.messages[int(at)], Status.DELIVERED)
+
+    async def stage(self, database: Database) -> None:
+        for number, chunk in enumerate(self.chunks):
+
+            def keep(db: sqlite3.Connection, number: int = number, chunk: bytes = chunk) -> None:
+                staging.stage(db, KEY, number, chunk)
+
+            await database.write(keep)
+
+
+async def shown(store: Store) -> list[object]:
+    """All that can be seen of a channel, and all that its machines get of it."""
+    lines = await store.history.page(CHANNEL, before=None, limit=10_000)
+    found = await store.history.search(CHANNEL, "edited", limit=10_000)
+    state = await store.journal.restore(CHANNEL)
+    return [lines, found, state, await store.journal.forks(CHANNEL)]
+
+
+async def count(store: Store, table: str) -> int:
+    query = f"SELECT count(*) FROM {table}"  # ours
+    (rows,) = await store.database.read(lambda db: db.execute(query).fetchone())
+    return int(rows)
+
+
+async def test_a_swap_leaves_what_commits_of_the_same_messages_leave(tmp_path: Path) -> None:
+    messages = history(700)
+    fork = Author("ann").write("another first line")
+    messages = sorted(
+        [*messages, fork], key=lambda one: (one.entry.header.lamport, one.entry.message_id)
+    )
+    async with opened(tmp_path / "one.db") as one, opened(tmp_path / "two.db") as two:
+        for message in messages:
+            await one.journal.commit(delivered(message))
+        pages = Pages(messages)
+        await pages.stage(two.database)
+
+        assert await two.journal.swap(CHANNEL, pages.replay)
+
+        assert await shown(two) == await shown(one)
+        assert await count(two, "contradictions") == await count(one, "contradictions") == 1
+        assert await count(two, "staged_pages") == 0
+        assert await two.database.problems() == []
+
+
+async def test_a_swap_adds_to_what_is_stored_and_replaces_nothing(tmp_path: Path) -> None:
+    messages = history(50)
+    own = Author("me").write("mine", lamport=100)
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([StoreMessage(messages[20], Status.PARKED)])
+        await store.journal.commit(delivered(own))
+        pages = Pages(messages)
+        await pages.stage(store.database)
+
+        await store.journal.swap(CHANNEL, pages.replay)
+
+        assert await count(store, "messages") == len(messages) + 1
+        state = await store.journal.restore(CHANNEL)
+        assert ids(state.parked) == ids([messages[20]])
+
+
+async def test_a_swap_that_fails_leaves_the_pages_and_nothing_else(tmp_path: Path) -> None:
+    messages = history(600)
+    pages = Pages(messages)
+
+    def broken(chunks: Iterable[bytes]) -> Iterator[Record]:
+        for number, record in enumerate(pages.replay(chunks)):
+            if number == 500:
+                raise sqlite3.OperationalError("disk I/O error")
+            yield record
+
+    async with opened(tmp_path / "chat.db") as store:
+        await pages.stage(store.database)
+        with pytest.raises(StorageError):
+            await store.journal.swap(CHANNEL, broken)
+        assert await count(store, "messages") == 0
+        assert await count(store, "staged_pages") == len(pages.chunks)
+
+        assert await store.journal.swap(CHANNEL, pages.replay)
+        assert await count(store, "messages") == len(messages)
+
+
+async def test_what_is_read_during_a_swap_is_what_was_before(tmp_path: Path) -> None:
+    pages = Pages(history(600))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(chunks: Iterable[bytes]) -> Iterator[Record]:
+        for number, record in enumerate(pages.replay(chunks)):
+            if number == 500:
+                reached.set()
+                assert go_on.wait(30)
+            yield record
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(Author("me").write("mine", lamport=10_000)))
+        await pages.stage(store.database)
+        swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
+        await asyncio.to_thread(reached.wait, 30)
+
+        lines = await store.history.page(CHANNEL, before=None, limit=100)
+        assert [line.text for line in lines] == ["mine"]
+        assert not swap.done()
+
+        go_on.set()
+        assert await swap
+        assert await store.history.count(CHANNEL) > 500
+
+
+async def test_a_swap_gives_up_when_the_database_is_to_be_closed(tmp_path: Path) -> None:
+    pages = Pages(history(600))
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(chunks: Iterable[bytes]) -> Iterator[Record]:
+        for number, record in enumerate(pages.replay(chunks)):
+            if number == 0:
+                reached.set()
+                assert go_on.wait(30)
+            yield record
+
+    async with opened(tmp_path / "chat.db") as store:
+        await pages.stage(store.database)
+        swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
+        await asyncio.to_thread(reached.wait, 30)
+        closing = asyncio.create_task(store.database.close())
+        await asyncio.sleep(0)
+        assert store.database.is_closing
+        go_on.set()
+        with pytest.raises(StorageError, match="later"):
+            await swap
+        await closing
+    async with opened(tmp_path / "chat.db") as store:
+        assert await count(store, "messages") == 0
+        assert await store.journal.swap(CHANNEL, pages.replay)
+
+
+async def test_a_page_that_rotted_ends_the_snapshot_and_nothing_of_it_is_taken_in(
+    tmp_path: Path,
+) -> None:
+    pages = Pages(history(60))
+    async with opened(tmp_path / "chat.db") as store:
+        await pages.stage(store.database)
+        await store.database.write(
+            lambda db: db.execute("UPDATE staged_pages SET chunk = x'30' WHERE number = 1")
+        )
+
+        assert not await store.journal.swap(CHANNEL, pages.replay)
+
+        assert await count(store, "messages") == await count(store, "staged_pages") == 0
+        assert issubclass(PageRottedError, StorageError)
+
+
+async def test_no_log_is_left_as_large_as_the_history(tmp_path: Path) -> None:
+    pages = Pages(history(600))
+    async with opened(tmp_path / "chat.db") as store:
+        await pages.stage(store.database)
+        await store.journal.swap(CHANNEL, pages.replay)
+        assert (tmp_path / "chat.db-wal").stat().st_size == 0
