@@ -280,6 +280,7 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             ALTER TABLE channels DROP COLUMN genesis; DROP TABLE group_ops;
                 DROP TABLE pending_entries; DROP TABLE dropped_entries;
                 DROP TABLE state_entries; DROP TABLE epochs; DROP TABLE tickets;
+                DROP TABLE staged_snapshots; DROP TABLE staged_pages;
                 ALTER TABLE channels DROP COLUMN leaving_ns;
                 PRAGMA user_version = 3;
             """
