@@ -81,6 +81,7 @@ from sync.group.values import (
     ChannelState,
     ClockKept,
     Discard,
+    DropSnapshot,
     DropState,
     EndPending,
     Outline,
@@ -93,6 +94,7 @@ from sync.group.values import (
     SetDropped,
     SetLog,
     SetStatus,
+    StageSnapshot,
     Status,
     StoreMessage,
     StoreOp,
@@ -316,6 +318,8 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
                 discarded.append(_key(channel, damaged))
             case StoreOp() | StorePending() | EndPending() | SetDropped():
                 governance.append(record)
+            case StageSnapshot() | DropSnapshot():
+                pass  # no protocol of a live node stages pages yet
             case StoreState() | DropState():
                 state.append(record)
             case _:

@@ -11,6 +11,7 @@ from sync.entries.changes import Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
 from sync.group.logs import LogPlace, LogState
+from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
@@ -184,6 +185,8 @@ Record: TypeAlias = (
     | SetDropped
     | StoreState
     | DropState
+    | StageSnapshot
+    | DropSnapshot
 )
 
 
@@ -317,3 +320,5 @@ class ChannelState:
     """Entries that were dropped, the one dropped last last; at most `DROPPED_MAX`."""
     state: tuple[bytes, ...] = ()
     """Entries of the channel's state that stand, but those whose bytes have rotted."""
+    snapshot: StagedSnapshot | None = None
+    """Pages of a snapshot that are staged; None if none are."""

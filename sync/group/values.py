@@ -54,6 +54,12 @@ from sync.group.records import (
     StorePending,
     StoreState,
 )
+from sync.group.snapshots.values import (
+    DropSnapshot,
+    StagedSnapshot,
+    StageSnapshot,
+    SwapSnapshot,
+)
 from sync.group.state_values import (
     Content,
     HeldLoaded,
@@ -71,6 +77,13 @@ from sync.group.state_values import (
 from sync.group.status import UNSENT, Status
 from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.message import Delivery, HistoryEntry
+from sync.sessions.page_values import (
+    CheckedPage,
+    CheckPage,
+    LoadNewestEntries,
+    LogPlace,
+    PageChecked,
+)
 from sync.sessions.values import (
     PAGE,
     CloseSession,
@@ -113,6 +126,8 @@ __all__ = [  # what is only passed on
     "AnswerOps",
     "AnswersChecked",
     "ChannelState",
+    "CheckPage",
+    "CheckedPage",
     "ClockAnswered",
     "ClockKept",
     "CloseSession",
@@ -122,6 +137,7 @@ __all__ = [  # what is only passed on
     "Discard",
     "Diverged",
     "Divergence",
+    "DropSnapshot",
     "DropState",
     "EndPending",
     "EntriesLoaded",
@@ -133,8 +149,10 @@ __all__ = [  # what is only passed on
     "LiveBegan",
     "LoadEntries",
     "LoadHeld",
+    "LoadNewestEntries",
     "LoadOps",
     "LoadedEntry",
+    "LogPlace",
     "LogsAnnounced",
     "MemberClock",
     "Mode",
@@ -151,6 +169,7 @@ __all__ = [  # what is only passed on
     "Outline",
     "OwnClock",
     "OwnState",
+    "PageChecked",
     "PeerAnnounced",
     "PeerGone",
     "PeerJoined",
@@ -181,6 +200,8 @@ __all__ = [  # what is only passed on
     "SetState",
     "SetStatus",
     "Sought",
+    "StageSnapshot",
+    "StagedSnapshot",
     "StartSession",
     "StateArrived",
     "StateChanged",
@@ -193,6 +214,7 @@ __all__ = [  # what is only passed on
     "StorePending",
     "StoreState",
     "StoredMessage",
+    "SwapSnapshot",
     "TellRoot",
     "TellState",
     "TransferEnded",
@@ -356,6 +378,7 @@ Input: TypeAlias = (
     | StateArrived
     | RootTold
     | HeldLoaded
+    | PageChecked
     | Tick
 )
 
@@ -610,4 +633,7 @@ Effect: TypeAlias = (
     | TellRoot
     | LoadHeld
     | StateDiffers
+    | LoadNewestEntries
+    | CheckPage
+    | SwapSnapshot
 )

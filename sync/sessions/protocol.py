@@ -9,12 +9,13 @@ differences pushed and wanted, checks the result, ends what takes too long, and 
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncKind
+from sync.sessions.page_values import CheckedPage
 from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Differences, Role
 from sync.structures.log_spans import LogHeight, LogSpan
@@ -167,6 +168,27 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadNewest:
+    """Effect: load delivered entries, the newest first, and call `Exchange.loaded`.
+
+    Attributes:
+        before: strictly below this place; None for the newest ones.
+        most: bytes of content; one entry comes at least.
+    """
+
+    before: tuple[int, MessageId] | None
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Effect: check page `number` off the loop, and call `ChecksPages.page_checked`."""
+
+    number: int
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Brings:
     """Effect: the peer sent an entry on the session's own stream; the group checks it."""
 
@@ -211,7 +233,18 @@ class Finished:
 
 
 Effect: TypeAlias = (
-    Send | Narrow | GoOn | Differences | Speaks | Owes | Load | Brings | BringsState | Finished
+    Send
+    | Narrow
+    | GoOn
+    | Differences
+    | Speaks
+    | Owes
+    | Load
+    | LoadNewest
+    | Checks
+    | Brings
+    | BringsState
+    | Finished
 )
 
 
@@ -252,6 +285,20 @@ class Exchange(Protocol):
 
     def deadline(self) -> Nanos | None:
         """Return when `tick` is next due."""
+
+
+@runtime_checkable
+class ChecksPages(Protocol):
+    """An exchange that has pages checked off the loop (`Checks`)."""
+
+    def page_checked(
+        self, number: int, page: CheckedPage | None, reason: str, now: Nanos
+    ) -> Sequence[Effect]:
+        """Take the outcome of a check; without a page, `reason` says why it is refused.
+
+        Raises:
+            RemoteError: it is refused, or no honest peer sends it now.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,17 @@ from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
 from sync.sessions.fetching import Fetching
 from sync.sessions.holdings import Holdings
+from sync.sessions.page_values import CheckPage, LoadNewestEntries, PageChecked
 from sync.sessions.protocol import (
     Brings,
     BringsState,
+    Checks,
+    ChecksPages,
     Exchange,
     Finished,
     GoOn,
     Load,
+    LoadNewest,
     Narrow,
     Owes,
     Protocols,
@@ -151,7 +155,7 @@ class Sessions:
                 return [*effects, *self._make_room(now)]
             case Continue(number):
                 return [*self._on_continue(number, now), *self._make_room(now)]
-            case EntriesLoaded():
+            case EntriesLoaded() | PageChecked():
                 return self._on_loaded(event, now)
             case Stored():
                 return self._on_stored(event, now)
@@ -373,11 +377,13 @@ class Sessions:
         session.count(len(payload), sent=False)
         return self._carry_out(session, steps, now)
 
-    def _on_loaded(self, loaded: EntriesLoaded, now: Nanos) -> list[Effect]:
-        """Send a page that the peer lacks, unless the session ended meanwhile."""
+    def _on_loaded(self, loaded: EntriesLoaded | PageChecked, now: Nanos) -> list[Effect]:
+        """Go on with a page that was loaded or checked, unless the session ended meanwhile."""
         session = self._table.numbered(loaded.session)
         if session is None or session.exchange is None:
             return []
+        if isinstance(loaded, PageChecked):
+            return self._on_checked(session, loaded, now)
         if session.exchanged is not None and not session.live:
             return []  # there was no place for it to go live
         if session.live:
@@ -385,6 +391,15 @@ class Sessions:
         else:
             session.lacked.update([one.sync_id for one in loaded.page])
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
+        return self._carry_out(session, steps, now)
+
+    def _on_checked(self, session: Session, checked: PageChecked, now: Nanos) -> list[Effect]:
+        exchange: object = session.exchange
+        assert isinstance(exchange, ChecksPages), "it asked for the check"
+        try:
+            steps = exchange.page_checked(checked.number, checked.page, checked.reason, now)
+        except RemoteError as error:
+            return self._refuse(session, str(error), now)
         return self._carry_out(session, steps, now)
 
     def _on_entry(self, entry: Brought | EntryRefused, now: Nanos) -> list[Effect]:
@@ -467,8 +482,8 @@ class Sessions:
                     session.have += have
                     authors = frozenset([PeerId(key.hex()) for key in keys])
                     effects += self._fetching.want_logs(session, authors)
-                case Load(spans, after, ids, messages):
-                    effects.append(LoadEntries(session.number, spans, after, ids, messages))
+                case Load() | LoadNewest() | Checks():
+                    effects.append(_wanted_of_driver(session.number, step))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
                 case BringsState(contents):
@@ -648,6 +663,19 @@ class Sessions:
     ) -> SessionEnded:
         self.shown.append(session)
         return ending.end(session, result, now, benign=benign)
+
+
+def _wanted_of_driver(
+    number: SessionId, step: Load | LoadNewest | Checks
+) -> LoadEntries | LoadNewestEntries | CheckPage:
+    """Return what an exchange wants done elsewhere, with the number of its session."""
+    match step:
+        case Load(spans, after, ids, messages):
+            return LoadEntries(number, spans, after, ids, messages)
+        case LoadNewest(before, most):
+            return LoadNewestEntries(number, before, most)
+        case Checks(page, payload):
+            return CheckPage(number, page, payload)
 
 
 def _differs(steps: Sequence[Step]) -> bool:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sessions.handshake import SyncKind
+from sync.sessions.page_values import CheckPage, LoadNewestEntries, PageChecked
 from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import SyncId
 
@@ -463,6 +464,7 @@ Input: TypeAlias = (
     | SessionOpened
     | SessionPayload
     | EntriesLoaded
+    | PageChecked
     | Continue
     | SessionClosed
     | Transferred
@@ -481,6 +483,8 @@ Effect: TypeAlias = (
     | Continue
     | SendPayload
     | LoadEntries
+    | LoadNewestEntries
+    | CheckPage
     | CloseSession
     | Push
     | CloseTransfer

@@ -35,6 +35,7 @@ from sync.group.values import (
     ChannelState,
     ClockKept,
     Discard,
+    DropSnapshot,
     DropState,
     EndPending,
     Outline,
@@ -47,6 +48,8 @@ from sync.group.values import (
     SetDropped,
     SetLog,
     SetStatus,
+    StagedSnapshot,
+    StageSnapshot,
     Status,
     StoredMessage,
     StoreMessage,
@@ -105,6 +108,8 @@ class Disk:
     """Entries that were dropped, the latest last."""
     state: dict[RegisterKey, bytes] = field(default_factory=dict)
     """Entries of the channel's state that stand."""
+    staged: list[StageSnapshot] = field(default_factory=list)
+    """Pages of a snapshot that are not swapped in yet."""
     rotten: set[MessageId] = field(default_factory=set)
     """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -159,6 +164,11 @@ class Disk:
                     self.state[parse_state(content).key] = content
                 case DropState(_, key):
                     del self.state[key]
+                case StageSnapshot():
+                    assert record.number == len(self.staged), "pages are staged in order"
+                    self.staged.append(record)
+                case DropSnapshot():
+                    self.staged.clear()
         self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
 
@@ -510,6 +520,7 @@ class Disk:
             pending=tuple(self.pending.values()),
             dropped=tuple(self.dropped.items()),
             state=tuple(self.state.values()),
+            snapshot=staged_of(self.staged),
         )
 
     def _logs(self) -> tuple[LogState, ...]:
@@ -585,6 +596,14 @@ class Disk:
     def _outlines(self, status: Status) -> tuple[Outline, ...]:
         outlines = (_outline(row) for row in self.rows.values() if row.status is status)
         return tuple(sorted(outlines, key=_place))
+
+
+def staged_of(pages: Sequence[StageSnapshot]) -> StagedSnapshot | None:
+    """Return what is known of staged pages after a start."""
+    if not pages:
+        return None
+    last = pages[-1]
+    return StagedSnapshot(last.scope, last.floor, last.cursor, last.count, len(pages))
 
 
 def _id_of(row: Row) -> MessageId:

@@ -185,6 +185,8 @@ class Outlet:
                 | values.SetDropped()
                 | values.StoreState()
                 | values.DropState()
+                | values.StageSnapshot()
+                | values.DropSnapshot()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")

@@ -1,0 +1,66 @@
+"""Records and effects of a snapshot: pages are staged, then swapped in at once."""
+
+from dataclasses import dataclass
+
+from sync.machine import ChannelId, Nanos
+from sync.sessions.page_values import LogPlace
+
+
+@dataclass(frozen=True, slots=True)
+class StageSnapshot:
+    """Record: a checked page of a snapshot. What is staged counts nowhere until it is swapped in.
+
+    Attributes:
+        channel: the channel.
+        number: of the page, rising from 0 without a gap, over all sessions that bring pages.
+        chunk: the page as it came (`sync.calimero.log.snapshot_messages.decode`).
+        cursor: the place below which the next page begins; None while none has a message.
+        count: messages staged so far, those of this page among them.
+        scope: SHA-256 of our heads of governance.
+        floor: nothing older is in it, in nanoseconds; 0 where everything is.
+    """
+
+    channel: ChannelId
+    number: int
+    chunk: bytes
+    cursor: LogPlace | None
+    count: int
+    scope: bytes
+    floor: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class DropSnapshot:
+    """Record: the staged pages of a channel are of no use any more."""
+
+    channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
+class StagedSnapshot:
+    """Staged pages of a channel, as they are found after a start; see `StageSnapshot`.
+
+    Attributes:
+        scope: of the page staged last.
+        floor: of all pages.
+        cursor: the place below which the next page begins.
+        count: messages in them.
+        pages: how many they are, numbered from 0 on.
+    """
+
+    scope: bytes
+    floor: Nanos
+    cursor: LogPlace | None
+    count: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class SwapSnapshot:
+    """Effect: put what is staged in the place of nothing (`sync.group.snapshots`).
+
+    All records of the replay and the end of the staged pages are one transaction; then the
+    channel's machines begin anew from the disk.
+    """
+
+    channel: ChannelId
