@@ -46,6 +46,10 @@ SEND_WAIT: Final = 10.0
 WAIT_MAX_S: Final = 86_400
 """Longest wait that an open chat agrees to (`control_server`, which is not imported for that)."""
 
+STDIN: Final = "-"
+STDIN_MAX: Final = 1024 * 1024
+"""Bytes that `send -` reads; a message takes far less, and says so."""
+
 COUNT: Final = click.IntRange(0, 1_000_000)
 SPEED: Final = click.FloatRange(0.25, 16)
 """Messages of before."""
@@ -103,18 +107,30 @@ def chat(**options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one object per line.")
 @click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
 @click.option("--history", default=0, type=COUNT, metavar="N", help="Show the last N messages.")
+@click.option(
+    "--since",
+    metavar="PLACE",
+    callback=utf8,
+    help="Show what was written since now, a time, or the message of an id.",
+)
 @profile_options
 @network_options
-def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
-    """Chat line by line, without boxes: for screen readers, pipes and scripts."""
+def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **options: Any) -> None:
+    """Chat line by line: for screen readers and scripts."""
     from chat_tui.line_mode import line_mode
+    from chat_tui.line_mode.since import parse
+    from sync.net import clock
 
+    if history and since is not None:
+        raise click.UsageError("--history and --since exclude each other: --since shows all since.")
+    place = None if since is None else parse(since, clock.Clock().now())
     setup = setup_of(options)
-    asyncio.run(line_mode.run(setup, as_json=as_json, stay=stay, history=history))
+    asyncio.run(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
 
 
 @cli.command()
 @click.argument("text", callback=utf8)
+@click.option("--join", is_flag=True, help="Join the open channel that --channel names.")
 @click.option(
     "--wait",
     default=SEND_WAIT,
@@ -125,11 +141,18 @@ def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
 )
 @profile_options
 @network_options
-def send(*, text: str, wait: float, **options: Any) -> None:
-    """Send TEXT. Exit 0: somebody has it. Exit 1: it still waits, and goes out later."""
+def send(*, text: str, wait: float, join: bool, **options: Any) -> None:
+    """Send TEXT, or with - what standard input has.
+
+    Exit 0: somebody has it. Exit 1: it still waits, and goes out later. With --channel @bob it goes
+    to bob alone.
+    """
     from sync.sds.message import Delivery
 
-    request = {"do": "send", "text": text, "wait": wait, "channel": options["channel"]}
+    if text == STDIN:
+        text = _standard_input()
+    named = options["channel"]
+    request = {"do": "send", "text": text, "wait": wait, "channel": named, "join": join}
     replies = asyncio.run(_collected(setup_of(options), request))
     state = replies[-1].get("state") if replies else None
     if state not in [one.value for one in Delivery]:  # which may be unhashable
@@ -219,8 +242,9 @@ def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
 @profile_options
 @settings_options
 def keys(*, as_list: bool, **options: Any) -> None:
-    """Show what each key sends, what it is called, and what it does; Esc twice ends it.
+    """Show what each key of this terminal sends and does.
 
+    Esc twice ends it. Every key is told with what it is called.
     Keys that were changed, for this profile or for all of yours, say so.
     """
     from chat_tui.cli import key_probe
@@ -239,7 +263,10 @@ def keys(*, as_list: bool, **options: Any) -> None:
 @profile_options
 @network_options
 def settings(*, setting: str | None, **options: Any) -> None:
-    """List what can be set, with its value and what a change does; or explain one SETTING."""
+    """List all settings, or explain one SETTING.
+
+    Each is listed with its value and with what a change does.
+    """
     from chat_tui.settings.preferences import explanation, listing
     from chat_tui.settings.schema import find
 
@@ -251,8 +278,9 @@ def settings(*, setting: str | None, **options: Any) -> None:
 @cli.command()
 @simulation_options
 def sim(*, json_lines: bool, **options: Any) -> None:
-    """Simulate people on a bad network, with real engines and a virtual clock.
+    """Simulate people on a bad network.
 
+    Engines are the real ones, the clock is a virtual one.
     Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
     as sent, nothing before what it depends on, honest marks, nothing forged, bounded tables.
     With --hostile they are asserted among the others. Exit 1 if one does not hold, or if
@@ -274,8 +302,9 @@ def sim(*, json_lines: bool, **options: Any) -> None:
 @click.option("--no-log", is_flag=True, help="Leave the protocol log out.")
 @profile_options
 def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any) -> None:
-    """Write the history and the protocol log of a profile to the directory OUT, as Parquet.
+    """Write a profile's history and log to a directory.
 
+    They are Parquet files in the directory OUT, with the protocol log.
     Into an earlier export of the profile only the days go that have changed. The chat may be
     running. Everybody who can read the files can read the messages in them.
     """
@@ -347,8 +376,9 @@ def replay(**options: Any) -> None:
 @click.argument("source", metavar="DIR", type=LocalDirectory(exists=True))
 @profile_options
 def import_(*, source: Path, **options: Any) -> None:
-    """Take the messages of an export, or of what diff or consolidate made, into a profile.
+    """Take the messages of an export into a profile.
 
+    DIR is an export, or what diff or consolidate made.
     Each is checked like one that a peer sends; what is here already is not taken twice. Only
     channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
     Exit 2: it cannot be done so.
@@ -383,7 +413,7 @@ def import_(*, source: Path, **options: Any) -> None:
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def pipeline(*, arguments: tuple[str, ...]) -> None:
-    """Make one history and one audit out of many nodes' exports, on Spark."""
+    """Merge and audit the exports of many nodes, on Spark."""
     try:
         from storage.pipeline.command import cli as jobs
     except ImportError as error:
@@ -393,6 +423,20 @@ def pipeline(*, arguments: tuple[str, ...]) -> None:
             f"The pipeline is not installed ({error}): {how_to_install('pipeline')}"
         ) from error
     jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
+
+
+def _standard_input() -> str:
+    """Return the text on standard input, without the end of its last line."""
+    data = sys.stdin.buffer.read(STDIN_MAX + 1)
+    try:
+        text = data.decode().removesuffix("\n")
+    except UnicodeDecodeError:
+        raise LocalError("Standard input is not UTF-8 text. Nothing was sent.") from None
+    if len(data) > STDIN_MAX:
+        raise LocalError(f"Standard input has over {STDIN_MAX >> 20} MB. Nothing was sent.")
+    if not text.strip():
+        raise LocalError("Standard input has no text. Nothing was sent.")
+    return text
 
 
 def _as_line(reply: "Json") -> str:

@@ -13,10 +13,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Final
 
+from chat_tui.client.channel_names import channel_for
 from chat_tui.client.control_client import REQUEST_MAX
 from chat_tui.client.live import Client
 from chat_tui.wording.json_events import (
     Json,
+    aged,
     dumps,
     message,
     namer,
@@ -56,7 +58,8 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
         case {"do": "send", "text": str(text), "wait": int() | float() as wait} if (
             0 <= wait <= WAIT_MAX_S and is_text(text)
         ):
-            channel = await _channel(client, request.get("channel"))
+            name, joins = request.get("channel"), request.get("join", True)
+            channel = await _channel_to_write(client, name, joins=bool(joins))
             async for reply in _send(client, channel, text, wait):
                 yield reply
         case {"do": "tail", "history": int(history)} if 0 <= history <= HISTORY_MAX:
@@ -114,6 +117,18 @@ async def _channel(client: Client, name: object) -> ChannelId:
     return client.first_channel
 
 
+async def _channel_to_write(client: Client, name: object, *, joins: bool) -> ChannelId:
+    """Return the channel of a name; of `@bob` that of two. One we are not in is joined if asked."""
+    if not isinstance(name, str) or not is_text(name) or joins:
+        return await _channel(client, name)
+    try:
+        return await channel_for(client, name)
+    except LocalError:
+        if name.startswith("@"):
+            raise
+    raise LocalError(f"You are not in {name}: --join joins it, if it is open. Nothing was sent.")
+
+
 async def _send(
     client: Client, channel: ChannelId, text: str, wait: float
 ) -> AsyncGenerator[Json, None]:
@@ -153,7 +168,8 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
     events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
 
     def listen(event: Event) -> None:
-        told: list[Json | None] = [to_json(event, name)]
+        shown = to_json(event, name)
+        told: list[Json | None] = [shown and aged(shown, client.snapshot().now)]
         if isinstance(event, StateShown):
             info = find(client.snapshot(), event.channel)
             told = [] if info is None else [*state_events(event, info.state, name)]
@@ -176,7 +192,7 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
             if line.act is not None and (act := to_json(OpShown(line), name)) is not None:
                 yield act
                 continue
-            yield {**message(line, name), "called": names.called(line.author, line.nick)}
+            yield {**aged(message(line, name)), "called": names.called(line.author, line.nick)}
         while (event := await events.get()) is not None:
             if event["event"] != "message":
                 yield event

@@ -134,11 +134,8 @@ async def channel(chat: Chat, rest: str, _at: At) -> Result:
     """Switch to a channel we are in."""
     wanted = required(rest, "/channel #name").casefold()
     wanted = wanted if wanted.startswith(("#", "@")) else f"#{wanted}"
-    ours = chat.snapshot().channels
-    for title in (sentences.channel_title, sentences.typed_title):
-        for info in ours:
-            if title(info).casefold() == wanted:
-                return Result(channel=info.channel)
+    if (found := sentences.channel_called(chat.snapshot(), wanted)) is not None:
+        return Result(channel=found)
     how = f"/msg {wanted[1:]} opens it" if wanted.startswith("@") else f"/join {wanted} joins"
     raise LocalError(f"You are not in {wanted}. /channels lists yours; {how}.")
 

@@ -26,6 +26,10 @@ class Result:
     """Text that a screen puts into the input, to be changed and sent."""
     found: "Found | None" = None
     """Text that a screen shows instead of `text`."""
+    wrote: bool = False
+    """Whether a line was written in that channel: a script need not go there."""
+    again: int = 0
+    """Number of the last messages that line mode prints again."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.command import At, Command, Result, required
-from chat_tui.commands.peer_names import peer_named
 from chat_tui.text.me_actions import action_text
 from chat_tui.wording import sentences
 from sync.view.view import PeerState
@@ -23,7 +23,9 @@ async def msg(chat: Chat, rest: str, _at: At) -> Result:
     name = sentences.name_of(chat.snapshot(), peer.peer)
     wait = "" if peer.state is PeerState.UP else " They are away; what you write waits for them."
     return Result(
-        text=f"{title} is a channel for two: only {name} and you can read it.{wait}", channel=direct
+        text=f"{title} is a channel for two: only {name} and you can read it.{wait}",
+        channel=direct,
+        wrote=bool(text),
     )
 
 

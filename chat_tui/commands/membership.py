@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.peer_names import Named, one_named
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.commands.peer_names import Named, one_named
 from chat_tui.wording import membership, rights, sentences
 from chat_tui.wording.membership import ROLES
 from sync.errors import LocalError

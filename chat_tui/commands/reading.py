@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.chat import NOWHERE, Chat, channel_info
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.details.facts import know, read
 from chat_tui.details.raw import raw_lines
@@ -40,6 +40,12 @@ LINES_AROUND: Final = 5
 """Lines printed before and after a place in line mode."""
 
 WHICH: Final = "Choose a message: select it ({select}), or type the beginning of its id."
+
+AGAIN: Final = 10
+AGAIN_MAX: Final = 10_000
+"""Messages that `/history` prints, if no number is given and at most."""
+
+EARLIER: Final = "Earlier messages are above: scroll up to read on."
 
 RAW: Final = "raw"
 """Asks for the bytes of a message; no id has these letters."""
@@ -221,7 +227,17 @@ async def _around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
     return f"Around {day_of(line.created_ns)}:\n" + shown.replace(here, f">{here[1:]}", 1)
 
 
+async def history(_chat: Chat, rest: str, at: At) -> Result:
+    """Print the last messages again, where lines are only printed; screens have them already."""
+    if at.channel is None:
+        raise LocalError(NOWHERE)
+    if rest and not (rest.isascii() and rest.isdigit() and 0 < int(rest) <= AGAIN_MAX):
+        raise LocalError(f"/history takes a number from 1 to {AGAIN_MAX:,}.")
+    return Result(text=EARLIER, again=int(rest or AGAIN))
+
+
 ROWS: Final = (
+    Command(("/history",), "[n]", "print the last messages again, in line mode", history),
     Command(("/search",), "words", "search messages by words; n, N step", search),
     Command(("/grep",), "pattern", "search messages by regular expression", grep),
     Command(("/mentions",), "", "list messages that mention you", mentions),

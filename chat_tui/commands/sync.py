@@ -3,8 +3,8 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.commands.peer_names import peer_named
 from chat_tui.text.sync_protocols import protocol_of
 from chat_tui.wording import person, sentences
 from sync.errors import LocalError

@@ -3,8 +3,8 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat
+from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.commands.peer_names import peer_named
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.wording import person, safety_words, sentences
 from sync.entries.identity import short_fingerprint

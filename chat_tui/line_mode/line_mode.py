@@ -5,11 +5,13 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from chat_tui.app.unsaved_lines import Held, Input
 from chat_tui.client import gc_policy
+from chat_tui.client.channel_names import channel_for
 from chat_tui.client.control_server import serving
 from chat_tui.client.doctor_findings import as_lines
 from chat_tui.client.live import Client
@@ -17,10 +19,13 @@ from chat_tui.client.setup import Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.people import DOCTOR
 from chat_tui.commands.table import Commands
+from chat_tui.line_mode import written
 from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
+from chat_tui.line_mode.since import Since
 from chat_tui.text.slash import is_command
-from sync.view.view import Event, Line, MessageShown
+from sync.errors import LocalError
+from sync.view.view import Event, Line, MessageShown, PeerShown
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
@@ -52,27 +57,29 @@ class LineMode:
         self._flushing = False
         self._stop = asyncio.Event()
         self._deep_look = DeepLook(client, face, self._flush_soon)
+        self._since: Since | None = None
+        self._leaving = False
+        self._at_terminal = sys.stdin.isatty()
 
-    async def run(self, *, history: int, stay: bool) -> None:
+    async def run(self, *, history: int, stay: bool, since: Since | None = None) -> None:
         """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
-        lines: Sequence[Line] = []
-        if history:
-            read = self._client.history
-            lines = [
-                *await read.page(self._channel, before=None, limit=history),
-                *await read.pending(self._channel, limit=history),
-                *await read.parked(self._channel, limit=history),
-            ]
+        self._since = since
+        if since is not None:
+            await since.check(self._client)
+        lines = await self._newest(history)
         self._client.subscribe(self._on_event)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stop.set)
         async with self._client.running(), serving(self._client):
-            self._begin(lines)
+            await self._begin(lines)
             async with asyncio.TaskGroup() as tasks:
                 reading = tasks.create_task(self._read(tasks, stay=stay))
                 trying = tasks.create_task(self._write_again())
                 await self._stop.wait()
+                self._leaving = True
+                with suppress(BrokenPipeError):
+                    self._face.left()
                 reading.cancel()
                 trying.cancel()
                 self._deep_look.stop()
@@ -81,12 +88,27 @@ class LineMode:
             self._face.error(f"the disk never took it: {text}")
         self._flush_soon()
 
-    def _begin(self, lines: Sequence[Line]) -> None:
+    async def _newest(self, count: int) -> list[Line]:
+        """Return the last messages of the channel, those that wait for something last."""
+        if not count:
+            return []
+        read = self._client.history
+        return [
+            *await read.page(self._channel, before=None, limit=count),
+            *await read.pending(self._channel, limit=count),
+            *await read.parked(self._channel, limit=count),
+        ]
+
+    async def _begin(self, lines: Sequence[Line]) -> None:
         """Say hello, show history, then what happened meanwhile."""
         self._face.ready(self._channel)
+        shown = {line.message_id for line in lines}
         for line in lines:
             self._face.line(line)
-        shown = {line.message_id for line in lines}
+        if self._since is not None:
+            async for line in self._since.lines(self._client, self._channel):
+                shown.add(line.message_id)
+                self._face.line(line)
         held, self._held = self._held or [], None
         for event in held:
             if not isinstance(event, MessageShown) or event.line.message_id not in shown:
@@ -96,6 +118,10 @@ class LineMode:
     def _on_event(self, event: Event) -> None:
         if self._held is not None:
             self._held.append(event)
+            return
+        if self._leaving and isinstance(event, PeerShown):
+            return  # it is we who leave
+        if isinstance(event, MessageShown) and self._since and self._since.leaves_out(event.line):
             return
         try:
             self._face.event(event)
@@ -119,25 +145,43 @@ class LineMode:
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
         async for text in input_lines():
-            if is_command(text):
+            fields = None if self._at_terminal else written.object_of(text)
+            if fields is not None:
+                await self._write_object(fields, tasks)
+            elif is_command(text):
                 await self._command(text, tasks)
             elif text.strip():
-                await self._client.room()
-                await self._room.acquire()
-                writing = tasks.create_task(self._write(Input(text, self._channel)))
-                self._writes.add(writing)
-                writing.add_done_callback(self._written)
+                await self._write_soon(Input(text, self._channel), tasks)
         if self._writes:
             await asyncio.wait(self._writes)
         if not stay:
             await self._deep_look.ended()
             self._stop.set()
 
+    async def _write_object(self, fields: dict[str, str], tasks: asyncio.TaskGroup) -> None:
+        """Write a text of a script in the channel that it names, or in the open one."""
+        channel = self._channel
+        try:
+            if "channel" in fields:
+                channel = await channel_for(self._client, fields["channel"])
+        except LocalError as error:
+            self._face.error(str(error))
+            self._flush_soon()
+            return
+        await self._write_soon(Input(written.as_typed(fields["text"]), channel), tasks)
+
+    async def _write_soon(self, line: Input, tasks: asyncio.TaskGroup) -> None:
+        await self._client.room()
+        await self._room.acquire()
+        writing = tasks.create_task(self._write(line))
+        self._writes.add(writing)
+        writing.add_done_callback(self._written)
+
     async def _command(self, text: str, tasks: asyncio.TaskGroup) -> None:
         if self._writes:
             await asyncio.wait(self._writes)  # it may be about the line before it
         result = await self._commands.run(text, At(self._channel))
-        if result.channel is not None:
+        if result.channel is not None and (self._at_terminal or not result.wrote):
             self._channel = result.channel
             self._face.now_in(result.channel)
         if result.action == DOCTOR[""]:
@@ -146,6 +190,10 @@ class LineMode:
             result = self._deep_look.begin(tasks)
         elif result.action == DOCTOR["stop"]:
             result = self._deep_look.stop()
+        elif result.again:
+            for line in await self._newest(result.again):
+                self._face.line(line)
+            result = Result()
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
         if result.quit:
@@ -223,7 +271,9 @@ async def _read_chunk(descriptor: int) -> bytes:
         return b""
 
 
-async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
+async def run(
+    setup: Setup, *, as_json: bool, stay: bool, history: int, since: Since | None = None
+) -> None:
     """Open the profile and chat in line mode.
 
     Raises:
@@ -236,6 +286,6 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
         for problem in client.settings.problems:
             sys.stderr.write(f"{problem}\n")
         face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
-        await LineMode(client, face).run(history=history, stay=stay)
+        await LineMode(client, face).run(history=history, stay=stay, since=since)
     finally:
         await client.close()

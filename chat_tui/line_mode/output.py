@@ -20,7 +20,15 @@ from chat_tui.wording.acts import sentence
 from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
-from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, state_events, to_json
+from chat_tui.wording.json_events import (
+    aged,
+    dumps,
+    load_of,
+    namer,
+    snapshot,
+    state_events,
+    to_json,
+)
 from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
 from chat_tui.wording.rights import why_not_writing
 from chat_tui.wording.sentences import looks_like
@@ -45,6 +53,7 @@ from sync.view.view import (
     PeerState,
     PendingShown,
     PreviewShown,
+    Snapshot,
     StateKind,
     StateShown,
     Trust,
@@ -91,6 +100,9 @@ class Face(Protocol):
     def waiting(self, lines: int) -> None:
         """So many lines that were written wait for the disk now; none does any more."""
 
+    def left(self) -> None:
+        """We are about to go: who has a link is not told to leave one by one."""
+
 
 def _event_of(line: Line) -> Event:
     """Return the event by which a line of before would have been told."""
@@ -106,6 +118,11 @@ def _here(state: PeerState, away: str) -> str:
     if away:
         return f"is away: {' '.join(clean_text(away).split())}"
     return "is here" if state is PeerState.UP else "left"
+
+
+def unacknowledged(snapshot: Snapshot) -> int:
+    """Return how many own messages wait for somebody to receive them."""
+    return sum(info.outgoing_count for info in snapshot.channels)
 
 
 class JsonFace:
@@ -132,7 +149,7 @@ class JsonFace:
         """See `Face`."""
         shown = to_json(_event_of(line), self._name)
         assert shown is not None
-        self._print(shown)
+        self._print(aged(shown))
 
     def settle(self) -> None:
         """See `Face`; each event is told by itself."""
@@ -148,7 +165,7 @@ class JsonFace:
         if shown is not None and isinstance(event, PeerShown):
             shown.update(load_of(self._client.snapshot(), event.peer))
         if shown is not None:
-            self._print(shown)
+            self._print(aged(shown, self._client.snapshot().now))
 
     def now_in(self, channel: ChannelId) -> None:
         """See `Face`; each event names its channel."""
@@ -174,6 +191,10 @@ class JsonFace:
     def waiting(self, lines: int) -> None:
         """See `Face`."""
         self._print({"event": "waiting", "lines": lines})
+
+    def left(self) -> None:
+        """See `Face`."""
+        self._print({"event": "left", "unacknowledged": unacknowledged(self._client.snapshot())})
 
     def _print(self, event: dict[str, object]) -> None:
         sys.stdout.write(dumps(event) + "\n")
@@ -345,6 +366,15 @@ class TextFace:
             self._say(f"Not sent yet: {waits}; leaving loses what waits.")
         else:
             self._say("Messages that waited for the disk are sent.")
+
+    def left(self) -> None:
+        """See `Face`."""
+        waiting = unacknowledged(self._client.snapshot())
+        if not waiting:
+            self._say("You have left.")
+            return
+        count = "1 message that nobody" if waiting == 1 else f"{waiting:,} messages that nobody"
+        self._say(f"You have left. {count} is known to have goes out next time.")
 
     def _called(self, peer: PeerId, nick: str) -> str:
         return plain_name(nick, self._client.people.book.names.called(peer, nick))

@@ -7,7 +7,7 @@ Rules:
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from chat_tui.text.me_actions import as_shown
@@ -15,6 +15,9 @@ from chat_tui.text.safe_text import clean_nick, clean_text, wrap
 from chat_tui.text.times import time_of_day
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
+
+HERE: Final = "up"
+"""State of a peer with a link, as JSON has it."""
 
 MARK: Final = "    | "
 """Before every further line of a message. No first line begins with spaces."""
@@ -80,15 +83,32 @@ def status_lines(status: Mapping[str, Any]) -> list[str]:
     """Return what `status` has of a chat, open or not, as lines."""
     running = f"{clean_nick(str(status['nick']))}: {status['network']}"
     lines = [running if status["running"] else "Not running."]
+    if status["running"]:
+        lines.append(_who_is_here(status.get("peers", ())))
     for one in status["channels"]:
         counts = (
             (one["outgoing_count"], "not acknowledged"),
+            (one.get("waiting_count", 0), "waiting for earlier ones"),
             (one["missing_count"], "missing"),
             (one["lost"], "lost"),
         )
         words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
         lines.append(f"{one['channel']}: {', '.join(words)}")
     return [" ".join(clean_text(line).split()) for line in lines]
+
+
+def _who_is_here(peers: Sequence[Mapping[str, Any]]) -> str:
+    """Return who is here, who of them is away, and whether anything of theirs waits."""
+    here = [one for one in peers if one["state"] == HERE]
+    if not here:
+        return "Nobody else is here."
+    words = []
+    for one in sorted(here, key=lambda one: str(one["nick"]).casefold()):
+        name = plain_name(str(one["nick"]), clean_nick(str(one["nick"])))
+        notes = ["away"] if one.get("away") else []
+        notes += [f"{one['waiting']} to be read"] if one.get("waiting") else []
+        words.append(f"{name} ({', '.join(notes)})" if notes else name)
+    return f"Here: {', '.join(words)}."
 
 
 def laid(text: str, mark: str, width: int | None = None) -> str:

@@ -4,11 +4,11 @@ import dataclasses
 import json
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.sentences import channel_title
-from sync.machine import ChannelId, PeerId
+from sync.machine import MINUTE, ChannelId, Nanos, PeerId
 from sync.view.governance_infos import Access, Lateness, Person, Policy, Role
 from sync.view.view import (
     AheadShown,
@@ -50,6 +50,11 @@ Name: TypeAlias = Callable[[ChannelId], str]
 """The name a channel goes by here, with its `#`."""
 
 
+OLD_AFTER: Final[Nanos] = 5 * MINUTE
+"""Age from which a message is old when it comes: it is history that was fetched, and who answers it
+answers what was asked long ago. On a network that is up, a message comes within seconds."""
+
+
 def message(line: Line, name: Name) -> Json:
     """Return a shown message."""
     return {
@@ -71,6 +76,18 @@ def message(line: Line, name: Name) -> Json:
         "delivery": None if line.delivery is None else line.delivery.value,
         "waits": line.waits,
     }
+
+
+def aged(shown: Json, now: Nanos | None = None) -> Json:
+    """Return a message with `old`: whether it is of before, or was written long before `now`.
+
+    Args:
+        shown: as of `message`; other events are returned as they are.
+        now: when it came, by the reference clock; None for what is read from the disk.
+    """
+    if shown["event"] != "message":
+        return shown
+    return {**shown, "old": now is None or now - shown["created_ns"] > OLD_AFTER}
 
 
 def to_json(event: Event, name: Name) -> Json | None:

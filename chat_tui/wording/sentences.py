@@ -36,6 +36,17 @@ def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
     return next((info for info in snapshot.channels if info.channel == channel), None)
 
 
+def channel_called(snapshot: Snapshot, title: str) -> ChannelId | None:
+    """Return which of our channels goes by a title, as `#lobby`, `lobby` or `@bob`."""
+    wanted = title.strip().casefold()
+    wanted = wanted if wanted.startswith(("#", "@")) else f"#{wanted}"
+    for called in (channel_title, typed_title):
+        for info in snapshot.channels:
+            if called(info).casefold() == wanted:
+                return info.channel
+    return None
+
+
 def channel_title(info: ChannelInfo) -> str:
     """Return the name of a channel, as `#lobby`; of one of two, as `@bob`.
 

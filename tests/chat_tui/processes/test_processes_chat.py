@@ -256,7 +256,7 @@ async def test_tail_shows_the_open_chat(tmp_path: Path) -> None:
                 tail.kill()
             await tail.communicate()
 
-        assert shown[-1] == {**said, "called": "alice"}
+        assert shown[-1] == {**said, "called": "alice", "old": True}
 
 
 async def test_status_is_one_json_object_about_the_open_chat(tmp_path: Path) -> None:

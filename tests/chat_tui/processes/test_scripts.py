@@ -1,0 +1,125 @@
+"""Scripts beside real chats: what they read, where they write, and the bot of BOTS.md."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import ROOT, PlainProcess, everyone_sees_everyone, run
+from tests.support.programs import channel_of_its_own, person
+
+pytestmark = [pytest.mark.net, pytest.mark.slow]
+
+
+def messages(output: str) -> list[tuple[str, bool]]:
+    told = [json.loads(line) for line in output.splitlines()]
+    return [(one["text"], one["old"]) for one in told if one["event"] == "message"]
+
+
+async def test_what_was_there_before_is_old_and_can_be_left_out(tmp_path: Path) -> None:
+    alice = person("alice", tmp_path, channel_of_its_own())
+    first = await run(alice.plain("--no-discovery"), said="one\ntwo\nthree\n")
+    ids = [json.loads(line)["id"] for line in first.stdout.splitlines() if '"message"' in line]
+
+    async def told(*options: str) -> list[tuple[str, bool]]:
+        finished = await run(alice.plain("--no-discovery", *options), said="now\n")
+        assert finished.code == 0, finished.stderr
+        return messages(finished.stdout)
+
+    assert await told("--history", "2") == [("two", True), ("three", True), ("now", False)]
+    assert await told("--since", "now") == [("now", False)]
+    behind = await told("--since", ids[0][:12])
+    assert behind[:2] == [("two", True), ("three", True)]
+    assert (await told("--since", "2000-01-01"))[:2] == [("one", True), ("two", True)]
+    wrong = await run(alice.plain("--no-discovery", "--since", "f" * 12), said="")
+    assert "No message here begins with" in wrong.stderr
+
+
+async def test_a_script_writes_elsewhere_and_stays_where_it_is(tmp_path: Path) -> None:
+    alice = person("alice", tmp_path, channel_of_its_own())
+    bob = person("bob", tmp_path, alice.channel)
+    async with PlainProcess(alice) as writer, PlainProcess(bob) as reader:
+        await everyone_sees_everyone([writer, reader])
+        await writer.ask("/msg bob psst")
+        [here] = await writer.say("to everybody")
+        await writer.send(json.dumps({"channel": "@bob", "text": "/quit is no command here"}))
+        alone = await reader.wait_for("message", text="/quit is no command here")
+        await writer.send(json.dumps({"channel": "#nowhere", "text": "lost?"}))
+        error = await writer.wait_for("error")
+
+    assert here["channel"] == writer.channel
+    assert alone["channel"] == "@alice"
+    assert "You are not in #nowhere" in error["message"]
+
+
+async def test_send_reads_standard_input_reaches_one_person_and_joins_only_if_asked(
+    tmp_path: Path,
+) -> None:
+    channel = channel_of_its_own()
+    alice, bob = person("alice", tmp_path, channel), person("bob", tmp_path, channel)
+    async with PlainProcess(alice) as writer, PlainProcess(bob) as reader:
+        await everyone_sees_everyone([writer, reader])
+        alice = replace(alice, channel=None)
+        sent = await run(alice.command("send", "-", "--channel", "@bob"), said="a\nb\n")
+        direct = await reader.wait_for("message", text="a\nb")
+        unknown = await run(alice.command("send", "x", "--channel", "#other", "--wait", "0"))
+        joined = await run(
+            alice.command("send", "x", "--channel", "#other", "--wait", "0", "--join")
+        )
+        status = await run(alice.command("status"))
+
+    assert sent.code == 0, sent.stderr
+    assert direct["channel"] == "@alice"
+    assert "--join joins it" in unknown.stderr
+    assert joined.stderr.strip() == "unacknowledged"
+    assert "Here: bob." in status.stdout
+    assert "#other: 1 messages, 1 not acknowledged" in status.stdout
+
+
+async def test_leaving_is_one_line_whoever_was_there(tmp_path: Path) -> None:
+    channel = channel_of_its_own()
+    alice = person("alice", tmp_path, channel)
+    async with (
+        PlainProcess(alice) as leaving,
+        PlainProcess(person("bob", tmp_path, channel)) as bob,
+        PlainProcess(person("carol", tmp_path, channel)) as carol,
+    ):
+        await everyone_sees_everyone([leaving, bob, carol])
+        mark = leaving.mark()
+        await leaving.send("/history 3", "/quit")
+        await leaving.wait_for("left")
+        assert await leaving.close() == 0
+
+    after = [one["event"] for one in leaving.seen[mark:] if one["event"] in {"peer", "left"}]
+    assert after == ["left"]
+
+
+async def test_the_bot_of_the_page_answers_what_is_asked_now(tmp_path: Path) -> None:
+    page = (ROOT / "BOTS.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    bot = tmp_path / "bot.py"
+    bot.write_text(code.replace('["chat-tui"', f'["{sys.executable}", "-m", "chat_tui"'))
+    channel = channel_of_its_own()
+    options = ["--profile", "bot", "--name", "bot", "--data-dir", str(tmp_path / "bot")]
+    where = ["--interface", "127.0.0.1", "--channel", channel]
+    async with PlainProcess(person("alice", tmp_path, channel)) as alice:
+        await alice.say("!ping before the bot")
+        program = await asyncio.create_subprocess_exec(
+            sys.executable, str(bot), *options, *where, cwd=ROOT, start_new_session=True
+        )
+        try:
+            await alice.wait_for("peer", nick="bot", state="up")
+            await alice.say("!ping")
+            await alice.wait_for("message", text="pong", own=False)
+            await alice.say("!roll 1")
+            await alice.wait_for("message", text="1 of 1", own=False)
+        finally:
+            os.killpg(program.pid, 15)
+            await program.wait()
+
+    assert len(code.splitlines()) <= 30
