@@ -346,7 +346,7 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
     "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
 )
 def demo(**options: Any) -> None:
-    """See how it works: ten short scenarios, real engines, no network at all.
+    """See how it works: real engines, no network at all.
 
     As lines, each scenario ends with its checks. Exit 1 if one of them fails.
     """

@@ -1,4 +1,4 @@
-"""Where line mode begins to tell of messages: `--since now`, a time, or the id of a message."""
+"""The place where line mode begins to tell: `--since now`, a time, or the id of a message."""
 
 import re
 from collections.abc import AsyncIterator, Sequence

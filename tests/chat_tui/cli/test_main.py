@@ -128,3 +128,9 @@ def test_sim_prints_every_run_and_succeeds() -> None:
 
     assert result.exit_code == 0
     assert result.output.count(": converged ") == 2
+
+
+def test_no_command_is_told_by_half_a_sentence() -> None:
+    told = CliRunner().invoke(main.cli, ["--help"], terminal_width=80).output
+
+    assert [line for line in told.splitlines()[1:] if line.endswith("...")] == []
