@@ -68,7 +68,7 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.staging import PageRottedError, drop, swap_in
+from storage.sqlite.staging import PageRottedError, drop, keep_staged, staged_of, swap_in
 from storage.sqlite.state import StateRecord, keep_state, state_of
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
@@ -297,6 +297,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     discarded: list[Place] = []
     governance: list[GovernanceRecord] = []
     state: list[StateRecord] = []
+    staged: list[StageSnapshot | DropSnapshot] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
@@ -319,7 +320,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
             case StoreOp() | StorePending() | EndPending() | SetDropped():
                 governance.append(record)
             case StageSnapshot() | DropSnapshot():
-                pass  # no protocol of a live node stages pages yet
+                staged.append(record)
             case StoreState() | DropState():
                 state.append(record)
             case _:
@@ -333,6 +334,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     _keep_compared(db, compared)
     keep_governance(db, governance)
     keep_state(db, state)
+    keep_staged(db, staged)
     altered = changes.settle(db, stored, list(statuses), hides_by(db))
     found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
@@ -542,6 +544,7 @@ def _restore(
         pending=pending_of(ChannelId(channel.hex()), db),
         dropped=dropped_of(channel, db),
         state=state_of(channel, db),
+        snapshot=staged_of(channel, db),
     )
 
 

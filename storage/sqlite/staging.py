@@ -11,13 +11,24 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
+from storage.sqlite.columns import from_u64, message_id, to_u64
 from sync.errors import StorageError
-from sync.group.records import Record, StoreMessage, StorePending
+from sync.group.records import Record, StoreMessage, StorePending, stamped_row
+from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
 from sync.runner.journal import Replay
+from sync.sessions.page_values import LogPlace
 
 T = TypeVar("T")
 
 STAGE: Final = "INSERT INTO staged_pages (channel, number, digest, chunk) VALUES (?, ?, ?, ?)"
+SET_STAGED: Final = """
+    INSERT INTO staged_snapshots (channel, scope, floor, cursor, count) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET
+        scope = excluded.scope, floor = excluded.floor, cursor = excluded.cursor,
+        count = excluded.count
+"""
+STAGED: Final = "SELECT scope, floor, cursor, count FROM staged_snapshots WHERE channel = ?"
+PAGES: Final = "SELECT count(*), max(number) FROM staged_pages WHERE channel = ?"
 NUMBERS: Final = "SELECT number FROM staged_pages WHERE channel = ? ORDER BY number DESC"
 PAGE: Final = "SELECT digest, chunk FROM staged_pages WHERE channel = ? AND number = ?"
 DROP: Final = (
@@ -34,13 +45,43 @@ class PageRottedError(StorageError):
     """A page is no longer what was staged."""
 
 
-def stage(db: sqlite3.Connection, channel: bytes, number: int, chunk: bytes) -> None:
-    """Keep a checked page; one of the same number is here only if two bring the snapshot.
+def keep_staged(db: sqlite3.Connection, records: Sequence[StageSnapshot | DropSnapshot]) -> None:
+    """Write the records of snapshots of a commit, in their order.
 
     Raises:
-        sqlite3.IntegrityError: it is.
+        sqlite3.IntegrityError: a page of that number is staged already.
     """
-    db.execute(STAGE, (channel, number, hashlib.sha256(chunk).digest(), chunk))
+    for record in records:
+        channel = bytes.fromhex(record.channel)
+        if isinstance(record, DropSnapshot):
+            drop(db, channel)
+            continue
+        if not record.number:
+            drop(db, channel)  # of another one something may be left that nobody can go on with
+        digest = hashlib.sha256(record.chunk).digest()
+        db.execute(STAGE, (channel, record.number, digest, record.chunk))
+        cursor = b"" if record.cursor is None else _row_of(record.cursor)
+        row = (channel, record.scope, from_u64(record.floor), cursor, record.count)
+        db.execute(SET_STAGED, row)
+
+
+def staged_of(channel: bytes, db: sqlite3.Connection) -> StagedSnapshot | None:
+    """Return what is here of a snapshot on its way; None if nothing is, or a page is missing."""
+    row = db.execute(STAGED, (channel,)).fetchone()
+    pages, last = db.execute(PAGES, (channel,)).fetchone()
+    if row is None or pages != last + 1:
+        return None
+    scope, floor, cursor, count = row
+    return StagedSnapshot(scope, to_u64(floor), _place_of(cursor), count, pages)
+
+
+def _row_of(place: LogPlace) -> bytes:
+    lamport, message = place
+    return stamped_row(lamport, bytes.fromhex(message))
+
+
+def _place_of(row: bytes) -> LogPlace | None:
+    return (int.from_bytes(row[:8], "big"), message_id(row[8:])) if row else None
 
 
 def drop(db: sqlite3.Connection, channel: bytes) -> None:

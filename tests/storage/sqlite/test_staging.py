@@ -8,17 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite import staging
-from storage.sqlite.database import Database
 from storage.sqlite.staging import PageRottedError
 from sync.entries import changes
 from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.errors import StorageError
-from sync.group.values import Record, Status, StoredMessage, StoreMessage
+from sync.group.values import (
+    DropSnapshot,
+    Record,
+    StagedSnapshot,
+    StageSnapshot,
+    Status,
+    StoredMessage,
+    StoreMessage,
+)
 from tests.support.storage.stores import Store, delivered, ids, opened
 from tests.support.sync.entries import CHANNEL, Author
 
-KEY = bytes.fromhex(CHANNEL)
+SCOPE = b"s" * 32
+FLOOR = 2**64 - 1
 
 
 def history(count: int) -> list[StoredMessage]:
@@ -47,7 +54,7 @@ class Pages:
     """Pages of a history, newest first, each of a few entries; and what makes records of them."""
 
     def __init__(self, messages: Sequence[StoredMessage], each: int = 10) -> None:
-        self.messages = list(messages)
+        self.messages, self.each = list(messages), each
         newest = list(reversed(range(len(messages))))
         self.chunks = [
             b",".join([b"%d" % at for at in newest[start : start + each]])
@@ -59,13 +66,14 @@ class Pages:
             for at in reversed(chunk.split(b",")):
                 yield StoreMessage(self.messages[int(at)], Status.DELIVERED)
 
-    async def stage(self, database: Database) -> None:
+    async def stage(self, store: Store) -> None:
+        """Commit them, one by one, as they come."""
         for number, chunk in enumerate(self.chunks):
-
-            def keep(db: sqlite3.Connection, number: int = number, chunk: bytes = chunk) -> None:
-                staging.stage(db, KEY, number, chunk)
-
-            await database.write(keep)
+            last = self.messages[int(chunk.split(b",")[-1])].entry
+            place = (last.header.lamport, last.message_id)
+            count = min(len(self.messages), (number + 1) * self.each)
+            page = StageSnapshot(CHANNEL, number, chunk, place, count, SCOPE, FLOOR)
+            await store.journal.commit([page])
 
 
 async def shown(store: Store) -> list[object]:
@@ -92,7 +100,7 @@ async def test_a_swap_leaves_what_commits_of_the_same_messages_leave(tmp_path: P
         for message in messages:
             await one.journal.commit(delivered(message))
         pages = Pages(messages)
-        await pages.stage(two.database)
+        await pages.stage(two)
 
         assert await two.journal.swap(CHANNEL, pages.replay)
 
@@ -109,7 +117,7 @@ async def test_a_swap_adds_to_what_is_stored_and_replaces_nothing(tmp_path: Path
         await store.journal.commit([StoreMessage(messages[20], Status.PARKED)])
         await store.journal.commit(delivered(own))
         pages = Pages(messages)
-        await pages.stage(store.database)
+        await pages.stage(store)
 
         await store.journal.swap(CHANNEL, pages.replay)
 
@@ -129,7 +137,7 @@ async def test_a_swap_that_fails_leaves_the_pages_and_nothing_else(tmp_path: Pat
             yield record
 
     async with opened(tmp_path / "chat.db") as store:
-        await pages.stage(store.database)
+        await pages.stage(store)
         with pytest.raises(StorageError):
             await store.journal.swap(CHANNEL, broken)
         assert await count(store, "messages") == 0
@@ -152,7 +160,7 @@ async def test_what_is_read_during_a_swap_is_what_was_before(tmp_path: Path) -> 
 
     async with opened(tmp_path / "chat.db") as store:
         await store.journal.commit(delivered(Author("me").write("mine", lamport=10_000)))
-        await pages.stage(store.database)
+        await pages.stage(store)
         swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
         await asyncio.to_thread(reached.wait, 30)
 
@@ -177,7 +185,7 @@ async def test_a_swap_gives_up_when_the_database_is_to_be_closed(tmp_path: Path)
             yield record
 
     async with opened(tmp_path / "chat.db") as store:
-        await pages.stage(store.database)
+        await pages.stage(store)
         swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
         await asyncio.to_thread(reached.wait, 30)
         closing = asyncio.create_task(store.database.close())
@@ -197,7 +205,7 @@ async def test_a_page_that_rotted_ends_the_snapshot_and_nothing_of_it_is_taken_i
 ) -> None:
     pages = Pages(history(60))
     async with opened(tmp_path / "chat.db") as store:
-        await pages.stage(store.database)
+        await pages.stage(store)
         await store.database.write(
             lambda db: db.execute("UPDATE staged_pages SET chunk = x'30' WHERE number = 1")
         )
@@ -211,6 +219,46 @@ async def test_a_page_that_rotted_ends_the_snapshot_and_nothing_of_it_is_taken_i
 async def test_no_log_is_left_as_large_as_the_history(tmp_path: Path) -> None:
     pages = Pages(history(600))
     async with opened(tmp_path / "chat.db") as store:
-        await pages.stage(store.database)
+        await pages.stage(store)
         await store.journal.swap(CHANNEL, pages.replay)
         assert (tmp_path / "chat.db-wal").stat().st_size == 0
+
+
+async def test_what_is_staged_is_known_after_a_start_and_dropped_when_it_is_told(
+    tmp_path: Path,
+) -> None:
+    pages = Pages(history(25))
+    async with opened(tmp_path / "chat.db") as store:
+        assert (await store.journal.restore(CHANNEL)).snapshot is None
+        await pages.stage(store)
+    oldest = pages.messages[0].entry
+    async with opened(tmp_path / "chat.db") as store:
+        state = await store.journal.restore(CHANNEL)
+        place = (oldest.header.lamport, oldest.message_id)
+        staged = StagedSnapshot(SCOPE, FLOOR, place, len(pages.messages), len(pages.chunks))
+        assert state.snapshot == staged
+        assert not state.log, "what is staged counts nowhere"
+
+        await store.journal.commit([DropSnapshot(CHANNEL)])
+        assert (await store.journal.restore(CHANNEL)).snapshot is None
+        assert await count(store, "staged_pages") == 0
+
+
+async def test_a_page_without_a_message_has_no_place_to_go_on_from(tmp_path: Path) -> None:
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([StageSnapshot(CHANNEL, 0, b"state", None, 0, SCOPE, 0)])
+        state = await store.journal.restore(CHANNEL)
+        assert state.snapshot == StagedSnapshot(SCOPE, 0, None, 0, 1)
+
+
+async def test_pages_of_which_one_is_missing_are_none(tmp_path: Path) -> None:
+    pages = Pages(history(25))
+    async with opened(tmp_path / "chat.db") as store:
+        await pages.stage(store)
+        await store.database.write(
+            lambda db: db.execute("DELETE FROM staged_pages WHERE number = 1")
+        )
+        assert (await store.journal.restore(CHANNEL)).snapshot is None
+
+        await pages.stage(store)  # another one begins anew
+        assert (await store.journal.restore(CHANNEL)).snapshot is not None
