@@ -196,9 +196,9 @@ def catch_up(snapshot: Snapshot, one: CatchUpInfo) -> Detail:
 def definition(governance: GovernanceInfo) -> Detail:
     """Return what is checked beside the chat, and what it found."""
     facts = [
-        "after each step it rests 99 times as long as the step took: 1 % of a core",
-        f"{governance.answers_checked:,} checked",
-        f"{governance.answers_skipped:,} skipped: too many at once, or more than 256 ops",
+        "after each part it rests 99 times as long as the part took: 1 % of a core",
+        f"{governance.answers_checked:,} checked, those about each act at its own cut among them",
+        f"{governance.answers_skipped:,} skipped: too many at once, or acts that the disk lacks",
     ]
     facts += [f"{plane}: {PLANES.get(plane, '')} ({n:,})" for plane, n in governance.divergences]
     return Detail(

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from sync.calimero.governance import limits
-from sync.calimero.governance.acl_view import AclView, Definition
+from sync.calimero.governance.acl_view import AclView, Definition, Facts, InParts, finished
 from sync.calimero.governance.ops import Access, Key, OpId, Role, SignedGroupOp
 from sync.calimero.governance.projection import Heads
 from sync.calimero.governance.verdicts import Doing, Plane
@@ -70,14 +70,14 @@ class CrossCheck:
         self.definition = Definition(())
 
     def __contains__(self, op: OpId) -> bool:
-        return op in self.definition.ops
+        return op in self.definition.numbers
 
     def __len__(self) -> int:
-        return len(self.definition.ops)
+        return len(self.definition.numbers)
 
-    def add(self, op: SignedGroupOp) -> None:
-        """Add an op whose ancestors are here."""
-        self.definition.add(op)
+    def add(self, op: SignedGroupOp, told: Facts | None = None) -> None:
+        """Add an op whose ancestors are here; `told`: what the projection made of it."""
+        self.definition.add(op, told)
 
     def view(self, heads: Heads) -> AclView:
         """Return what the definition says of a cut."""
@@ -85,7 +85,11 @@ class CrossCheck:
 
     def check(self, answer: Answer) -> Divergence | None:
         """Return where the definition differs from an answer; None if nowhere."""
-        view = self.view(answer.heads)
+        return finished(self.check_in_parts(answer))
+
+    def check_in_parts(self, answer: Answer) -> InParts[Divergence | None]:
+        """Check an answer, resting now and then."""
+        view = yield from self.definition.view_in_parts(self.definition.cut(answer.heads))
         granted = (
             answer.key in view.roles
             if answer.doing is None
@@ -96,6 +100,20 @@ class CrossCheck:
         if answer.doing is None:
             return Divergence(Plane.SYNC, answer)
         return Divergence(Plane.CUT_GRANT if answer.granted else Plane.CUT, answer)
+
+    def check_op_in_parts(self, number: int) -> InParts[Divergence | None]:
+        """Check what the projection made of an op at its own cut, resting now and then.
+
+        All else is answered from what was told of the ops before, so that one cut is enough.
+        """
+        told, asked = self.definition.facts(number), self.definition.op(number)
+        found = yield from self.definition.facts_in_parts(number)
+        if found == told:
+            return None
+        self.definition.correct(number, found)
+        answer = Answer(asked.signer, asked.parents, granted=True)
+        more = (told.rank, told.asks, told.lowers) < (found.rank, found.asks, found.lowers)
+        return Divergence(Plane.CUT_GRANT if more else Plane.CUT, answer)
 
 
 def allowed(view: AclView, key: Key, doing: Doing) -> bool:

@@ -78,6 +78,6 @@ PULLS_MAX: Final = 16
 ANSWERS_UNCHECKED_MAX: Final = 256
 """Answers that wait for the slow definition: a busy minute of new authors and cuts."""
 
-OPS_CHECKED_MAX: Final = 256
-"""Ops up to which the slow definition is asked beside a running chat: it takes 10 ms a cut there,
-and grows with the third power. Simulator and tests ask it always."""
+OPS_COMPARED_MAX: Final = OPS_MAX
+"""Ops of all channels together that the slow definition holds beside a running chat: 26 MB. Of
+those that were asked about longest ago it is made anew."""

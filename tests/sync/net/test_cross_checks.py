@@ -9,7 +9,9 @@ from storage.profile.members import Members
 from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
 from sync.calimero.governance import cross_check, limits
+from sync.calimero.governance.acl_view import InParts
 from sync.calimero.governance.cross_check import CrossCheck, Divergence
+from sync.calimero.governance.dag import ADMINS
 from sync.calimero.governance.verdicts import Plane
 from sync.entries.membership import Membership
 from sync.group import values
@@ -86,8 +88,8 @@ async def test_true_answers_are_checked_and_counted(tmp_path: Path) -> None:
     await chat.checks.check_all()
     await chat.checks.check_all()
 
-    assert chat.told == [values.AnswersChecked(2)]
-    assert chat.governing.answers.checked == 2
+    assert chat.told == [values.AnswersChecked(4)]  # and the two ops, each at its own cut
+    assert chat.governing.answers.checked == 4
     await database.close()
 
 
@@ -101,11 +103,11 @@ async def test_ops_that_come_later_are_read_when_they_are_needed(tmp_path: Path)
 
     await chat.checks.check_all()
 
-    assert chat.told == [values.AnswersChecked(1), values.AnswersChecked(1)]
+    assert chat.told == [values.AnswersChecked(3), values.AnswersChecked(2)]
     await database.close()
 
 
-async def test_each_step_is_followed_by_99_times_its_work(
+async def test_each_part_is_followed_by_99_times_its_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, chat = await chat_of(tmp_path, friends())
@@ -115,7 +117,10 @@ async def test_each_step_is_followed_by_99_times_its_work(
 
     await chat.checks.check_all()
 
-    assert chat.pauses == [pytest.approx(REST * 0.01)] * 3  # two ops and an answer
+    read, *parts = chat.pauses
+    assert read == pytest.approx(REST * 0.01)
+    assert parts == [pytest.approx(REST * 0.02)] * len(parts)  # it looks at the clock once between
+    assert len(parts) > 3
     assert 1 / (1 + REST) == 0.01
     await database.close()
 
@@ -137,18 +142,80 @@ async def test_a_false_answer_is_counted_by_its_plane_and_told(
     await database.close()
 
 
-async def test_of_too_many_ops_nothing_is_checked_and_that_is_counted(
+async def test_a_large_channel_is_checked_a_turn_at_each_look_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "OPS_CHECKED_MAX", 1)
-    database, chat = await chat_of(tmp_path, friends())
-    chat.hear("bob", chat.history.governance.heads)
+    monkeypatch.setattr(cross_checks, "TURN", 1)
+    history = friends()
+    for number in range(150):
+        history.add("alice", f"person {number}")
+        history.remove("alice", f"person {number}")
+    database, chat = await chat_of(tmp_path, history)
+    chat.hear("bob", history.governance.heads)
+    chat.hear("mallory", history.governance.heads)
+    looks = 0
+    while not chat.told or sum(one.checked for one in chat.told) < 2 + len(history.ops):
+        await chat.checks.check_all()
+        looks += 1
+        assert looks < 10_000
 
+    assert looks > 10
+    assert all(not one.skipped and not one.divergences for one in chat.told)
     await chat.checks.check_all()
+    assert chat.governing.answers.checked == 2 + len(history.ops)
+    await database.close()
+
+
+async def test_answers_that_wait_for_too_long_are_skipped_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_checks, "TURN", 0)
+    monkeypatch.setattr(limits, "ANSWERS_UNCHECKED_MAX", 1)
+    database, chat = await chat_of(tmp_path, friends())
+    for name in ("bob", "mallory"):
+        chat.hear(name, chat.history.governance.heads)
+        await chat.checks.check_all()
 
     assert chat.told == [values.AnswersChecked(0, skipped=1)]
     assert chat.governing.answers.skipped == 1
-    assert chat.pauses == []
+    await database.close()
+
+
+async def test_what_the_projection_made_of_an_op_is_checked_at_its_own_cut(
+    tmp_path: Path,
+) -> None:
+    database, chat = await chat_of(tmp_path, friends())
+    acts = chat.governing.governance.dag.acts
+    acts[1] = acts[1]._replace(judgement=acts[1].judgement._replace(rank=ADMINS))
+
+    await chat.checks.check_all()
+
+    [told] = chat.told
+    assert [one.plane for one in told.divergences] == [Plane.CUT]
+    assert [one.answer.key for one in told.divergences] == [key("alice")]
+    await database.close()
+
+
+async def test_ops_of_the_channel_asked_about_longest_ago_are_let_go_and_not_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "OPS_COMPARED_MAX", 3)
+    database, chat = await chat_of(tmp_path, friends())
+    await chat.checks.check_all()
+    other = Member("alice", channel=chat.channel, identity_of=person, governed=True)
+    other.tell(values.OpsArrived(other.peer_id, tuple(op.content for op in chat.history.ops)))
+    chat.groups = {ChannelId("other"): other.group, **chat.groups}
+    load = chat.journal.load_ops
+    monkeypatch.setattr(chat.journal, "load_ops", lambda _, ops: load(chat.channel, ops))
+
+    await chat.checks.check_all()
+    held = {channel: len(one) for channel, one in chat.checks._checking.items()}
+    assert held == {ChannelId("other"): 0, chat.channel: 2}
+    assert chat.told == [values.AnswersChecked(2)] * 2
+
+    chat.hear("bob", chat.history.governance.heads)
+    await chat.checks.check_all()
+    assert chat.told[2:] == [values.AnswersChecked(1)]
     await database.close()
 
 
@@ -169,13 +236,13 @@ async def test_a_channel_that_was_let_go_meanwhile_is_told_nothing(
 ) -> None:
     database, chat = await chat_of(tmp_path, friends())
     chat.hear("bob", chat.history.governance.heads)
-    whole = CrossCheck.check
+    whole = CrossCheck.check_in_parts
 
-    def gone(self: CrossCheck, answer: cross_check.Answer) -> Divergence | None:
+    def gone(self: CrossCheck, answer: cross_check.Answer) -> InParts[Divergence | None]:
         chat.groups.clear()
         return whole(self, answer)
 
-    monkeypatch.setattr(CrossCheck, "check", gone)
+    monkeypatch.setattr(CrossCheck, "check_in_parts", gone)
 
     await chat.checks.check_all()
     await chat.checks.check_all()
