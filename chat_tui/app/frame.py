@@ -16,6 +16,7 @@ from chat_tui.app.arrivals import Company
 from chat_tui.keys.table import USUAL, Chosen
 from chat_tui.model import channel_marks
 from chat_tui.model.event_feed import Feed
+from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
 from chat_tui.widgets.messages import FollowChanged, NewestWanted
@@ -107,6 +108,7 @@ class Surroundings(Vertical):
         self._transcript.hint = (*sentences.nothing_yet(info), *hint)
         self._header.show(snapshot, info, self._glyphs)
         held = self._transcript.conversation
+        self._transcript.colour(author_colours.chosen_in(info))
         if info is not None and info.channel == held.channel:
             changes = held.mark_state(
                 channel_marks.pinned(info), channel_marks.read_by(snapshot, info, held.rows)

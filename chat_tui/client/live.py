@@ -21,7 +21,16 @@ from chat_tui.client.read_marks import dressed
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.client.stating import Stating
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import CLOCK, NAME, READ_MARKS, TYPING_NOTICES, Setting, checked_nick
+from chat_tui.settings.schema import (
+    CLOCK,
+    COLOUR,
+    NAME,
+    READ_MARKS,
+    STATUS,
+    TYPING_NOTICES,
+    Setting,
+    checked_nick,
+)
 from chat_tui.wording import rights
 from chat_tui.wording.contradictions import Contradictions
 from chat_tui.wording.sentences import channel_title, find, name_of
@@ -217,7 +226,7 @@ class Client:
     def _follow_settings(self, setting: Setting[Any]) -> None:
         if setting is CLOCK:
             self._node.clocks.tell_policy(self._clock_policy())
-        elif setting is READ_MARKS:
+        elif setting in (READ_MARKS, STATUS, COLOUR):
             self.stating.look_again()
 
     @property

@@ -133,7 +133,8 @@ class People:
                 if self.book.is_blocked(line.author):
                     return False
                 now = self._clock.wall()
-                self._warn(self.book.read(line.author, clean_nick(line.nick), now))
+                nick = clean_nick(line.nick)
+                self._warn(self.book.read(line.author, nick, now, signed_ns=line.created_ns))
             case TypingShown(_, peer):
                 return not self.book.is_blocked(peer)
             case PeerShown(peer, nick, PeerState.UP):

@@ -6,7 +6,9 @@ from contextlib import suppress
 from typing import Final, TypeAlias
 
 from chat_tui.client.read_marks import NOTICE, ReadMarks, Step, are_on
+from chat_tui.settings.colour_names import COLOUR_OF_KEY
 from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import COLOUR, STATUS, STATUS_MAX
 from chat_tui.wording import rights
 from chat_tui.wording.sentences import find
 from sync.errors import LocalError
@@ -26,9 +28,6 @@ from sync.view.view import (
 
 TOPIC_MAX: Final = 120
 """Characters of a topic, as `sync.calimero.state.contents` has it."""
-
-STATUS_MAX: Final = 32
-"""Characters of a status, as there."""
 
 READING_DISK_S: Final = 0.1
 """Seconds between two looks at channels whose state is being read from the disk."""
@@ -161,10 +160,19 @@ class Stating:
                 with suppress(LocalError):  # not in, or not yet: asked again once we are
                     await self._keep_in(info, snapshot)
 
+    def _profile(self, snapshot: Snapshot) -> Profile:
+        """Return how we want to be shown; why we are away stands before any other status."""
+        colour = self._settings[COLOUR]
+        return Profile(
+            snapshot.nick,
+            "" if colour == COLOUR_OF_KEY else colour,
+            status_of(snapshot.away) or self._settings[STATUS] or "",
+        )
+
     async def _keep_in(self, info: ChannelInfo, snapshot: Snapshot) -> None:
-        wanted = Profile(snapshot.nick, "", status_of(snapshot.away))
+        wanted = self._profile(snapshot)
         held = info.state.profile(snapshot.me)
-        if held is None or (held.nick, held.status) != (wanted.nick, wanted.status):
+        if held is None or Profile(held.nick, held.colour, held.status) != wanted:
             self._nameless.add(info.channel)
             await self._set(info.channel, StateKind.PROFILE, wanted, b"")
         else:

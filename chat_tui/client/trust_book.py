@@ -34,6 +34,9 @@ it. Who has kept a name over a weekend and was seen again is somebody that one k
 WARNINGS_MAX: Final = 32
 """Unanswered ones: whoever makes up keys by the thousand gets no more of the screen than that."""
 
+SIGNED_MAX: Final = 1_024
+"""Authors whose newest line's name is remembered: twice a channel's members."""
+
 KNOWN_SHOWN: Final = 200
 """People of earlier runs shown beside those of this one: a screen or five."""
 
@@ -82,6 +85,8 @@ class TrustBook:
         self.names = Names()
         """Names that people go by, whether met or only read."""
         self._me = me
+        self._signed: dict[PeerId, tuple[str, Nanos]] = {}
+        """Names in the newest lines that were read of people, and when they were signed."""
         self._verified: dict[str, set[PeerId]] = {}
         self._at: dict[tuple[str, str], PeerId] = {}
         self._raised: set[tuple[PeerId, PeerId]] = set()
@@ -158,9 +163,16 @@ class TrustBook:
         )
         return raised
 
-    def read(self, author: PeerId, nick: str, now: Nanos) -> list[KeyWarning]:
-        """A message of `author` came; returns the warnings that this raises."""
+    def read(
+        self, author: PeerId, nick: str, now: Nanos, *, signed_ns: Nanos = 0
+    ) -> list[KeyWarning]:
+        """A message of `author` came, signed at `signed_ns`; returns the warnings it raises."""
         self.names.hear(author, nick)
+        if signed_ns > self._signed.get(author, ("", 0))[1]:
+            self._signed.pop(author, None)
+            self._signed[author] = (nick, signed_ns)
+            if len(self._signed) > SIGNED_MAX:
+                del self._signed[next(iter(self._signed))]
         if author == self._me:
             return []
         return self._suspect(author, nick, now)
@@ -307,7 +319,7 @@ class TrustBook:
         )
         peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
         profiles = newest_profiles(info.state for info in snapshot.channels)
-        peers = [_newly_named(peer, profiles) for peer in peers]
+        peers = [self._newly_named(peer, profiles) for peer in peers]
         for peer in peers:
             self.names.hear(peer.peer, peer.nick)
         for profile in profiles.values():
@@ -320,6 +332,21 @@ class TrustBook:
             shared_names=self.names.shared,
         )
 
+    def _newly_named(self, peer: PeerInfo, profiles: Mapping[PeerId, ProfileInfo]) -> PeerInfo:
+        """Return somebody with the newest name they signed, if they are away.
+
+        Who is here says their name over a link that proves them: nothing is newer.
+        """
+        if peer.state is PeerState.UP:
+            return peer
+        said = [(peer.last_seen_ns or 0, peer.nick)]
+        if (profile := profiles.get(peer.peer)) is not None:
+            said.append((profile.at_ns, profile.nick))
+        if (line := self._signed.get(peer.peer)) is not None:
+            said.append((line[1], line[0]))
+        newest = max(said, key=lambda one: one[0])[1]
+        return peer if newest == peer.nick else replace(peer, nick=newest)
+
     def _away(self, person: Person) -> PeerInfo:
         """Return somebody of an earlier run."""
         address = "" if person.host is None else f"{person.host}:{person.port}"
@@ -331,11 +358,3 @@ class TrustBook:
             last_seen_ns=person.last_seen_ns,
             trust=self.trust(person.peer),
         )
-
-
-def _newly_named(peer: PeerInfo, profiles: Mapping[PeerId, ProfileInfo]) -> PeerInfo:
-    """Return somebody who is away with the name they signed since they were here."""
-    profile = profiles.get(peer.peer)
-    if profile is None or peer.state is PeerState.UP or profile.at_ns <= (peer.last_seen_ns or 0):
-        return peer
-    return replace(peer, nick=profile.nick)

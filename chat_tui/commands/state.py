@@ -4,6 +4,7 @@ from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result
+from chat_tui.commands.people import TAKES_BACK
 from chat_tui.commands.reading import line_named
 from chat_tui.model.command_findings import Listed, line_text
 from chat_tui.text.namesakes import shared_among
@@ -13,9 +14,6 @@ from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.governance_infos import Right
 from sync.view.view import ChannelInfo, Line
-
-TAKES_BACK: Final = frozenset({"-", '""', "''"})
-"""Texts of /topic that take the topic back."""
 
 NEWEST: Final = 50
 """Lines among which the newest message is looked for: acts of governance cannot be pinned."""

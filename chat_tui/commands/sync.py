@@ -6,7 +6,7 @@ from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.text.sync_protocols import protocol_of
-from chat_tui.wording import person, sentences
+from chat_tui.wording import sentences
 from sync.errors import LocalError
 
 
@@ -29,15 +29,6 @@ async def sync(chat: Chat, rest: str, at: At) -> Result:
     return Result(text=f"Comparing {sentences.channel_title(info)} with {peers} of the others.")
 
 
-async def status(chat: Chat, _rest: str, at: At) -> Result:
-    """Say how everything is."""
-    snapshot = chat.snapshot()
-    lines = [*person.disk_lines(snapshot, 0), *person.warning_lines(snapshot)]
-    lines.append(sentences.status(snapshot, sentences.find(snapshot, at.channel)))
-    return Result(text="\n".join(lines))
-
-
 ROWS: Final = (
     Command(("/sync",), "[name] [way]", "sync this channel with everybody here, now", sync),
-    Command(("/status",), "", "show the state of the chat in a few sentences", status),
 )

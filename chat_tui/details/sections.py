@@ -19,7 +19,7 @@ from chat_tui.wording import clocks
 from chat_tui.wording.acts import name_of
 from chat_tui.wording.contradictions import MEANING, said
 from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs, hidden_by, pending
-from chat_tui.wording.sentences import short_id
+from chat_tui.wording.sentences import short_id, status_of
 from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
 from sync.sds.evidence import Evidence
@@ -92,6 +92,8 @@ def _head(known: Known) -> Part:
     who = known.called(line.author, line.nick)
     who = f"you ({who})" if line.own else who
     said = [f"{who}, {stamp(line.created_ns)}, {day_of(line.created_ns)}"]
+    if status := status_of(known.snapshot, line.author):
+        said.append(f'Their status: "{status}"' if not line.own else f'Your status: "{status}"')
     if line.own:
         mark = None if line.parked else line.delivery
         said.append("" if mark is None else WORDS[mark])

@@ -10,12 +10,15 @@ from enum import Enum
 from typing import Any, Final, Generic, TypeVar
 
 from chat_tui.keys.table import KEYS, USUAL
+from chat_tui.settings.colour_names import COLOUR_NAMES, COLOUR_OF_KEY
 from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
 from chat_tui.text.addresses import PORT_MAX, parse_address
 from sync.entries.entry import NICK_MAX
 from sync.errors import LocalError
 
 NEAREST: Final = 3
+STATUS_MAX: Final = 32
+"""Characters of a status, as `sync.calimero.state.contents` has it."""
 
 T = TypeVar("T")
 
@@ -71,6 +74,17 @@ def checked_nick(nick: str) -> str:
     return nick
 
 
+def checked_status(status: str) -> str:
+    """Return `status` if it can be one.
+
+    Raises:
+        LocalError: empty, too long, or not printable.
+    """
+    if not 0 < len(status.strip()) <= STATUS_MAX or not status.isprintable():
+        raise LocalError(f"A status has 1 to {STATUS_MAX} printable characters.")
+    return status
+
+
 def _interface(text: str) -> str:
     try:
         ipaddress.ip_address(text)
@@ -94,6 +108,16 @@ NAME = Setting(
     OrNone(Text(f"1 to {NICK_MAX} printable characters", checked_nick), "remembered"), None,
     "Your name, as others see it; by default the last one used, at "
     "first this computer's user name. Earlier messages keep the name they were written under.",
+)  # fmt: skip
+STATUS = Setting(
+    "status", Section.GENERAL,
+    OrNone(Text(f"1 to {STATUS_MAX} printable characters", checked_status), "none"), None,
+    "What you do or where you are, beside your name in people and members, also while you are "
+    "not here. While you are away, the reason stands there instead.",
+)  # fmt: skip
+COLOUR = Setting(
+    "colour", Section.GENERAL, OneOf((COLOUR_OF_KEY, *COLOUR_NAMES)), COLOUR_OF_KEY,
+    "The colour of your name at everybody, made legible in each theme. auto: from your key.",
 )  # fmt: skip
 TIME_FORMAT = Setting(
     "time_format", Section.GENERAL, OneOf(("24h", "12h")), "24h",
@@ -226,7 +250,7 @@ KEY_SETTINGS: Final = {
 """The keys of `chat_tui.keys.table`, by id."""
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = (
-    NAME, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,
+    NAME, STATUS, COLOUR, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,
     THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOUSE, LOW_BANDWIDTH,
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),

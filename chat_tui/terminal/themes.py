@@ -14,6 +14,7 @@ from rich.style import Style
 from textual.color import BLACK, WHITE, Color
 from textual.theme import BUILTIN_THEMES, Theme
 
+from chat_tui.settings.colour_names import COLOUR_NAMES
 from sync.machine import PeerId
 
 TEXT_CONTRAST: Final = 4.5
@@ -39,13 +40,21 @@ AUTHORS: Final = (
     "#7aa2f7", "#9ece6a", "#e0af68", "#f7768e", "#bb9af7",
     "#7dcfff", "#ff9e64", "#73daca", "#d7a0e0", "#b5c46a",
 )  # fmt: skip
-"""Ten hues that are easy to tell apart; each theme makes them as light or dark as it needs."""
+"""Ten hues that are easy to tell apart; each theme makes them as light or dark as it needs. Their
+names are `COLOUR_NAMES`, in this order."""
 
 ANSI_AUTHORS: Final = (
     "magenta", "cyan", "green", "red",
     "bright_magenta", "bright_cyan", "bright_green", "bright_red",
 )  # fmt: skip
 """Without blue and yellow, which many terminals show almost like their background."""
+
+ANSI_OF: Final = {
+    "blue": "bright_cyan", "green": "green", "amber": "bright_red", "rose": "red",
+    "violet": "magenta", "sky": "bright_cyan", "orange": "bright_red", "teal": "cyan",
+    "pink": "bright_magenta", "olive": "bright_green",
+}  # fmt: skip
+"""The nearest of these to each colour that has a name."""
 
 OWN: Final = {
     "high-contrast": Theme(
@@ -177,7 +186,17 @@ def author_styles(name: str) -> tuple[Style, ...]:
     return tuple([Style(color=colour.hex6, bold=True) for colour in colours])
 
 
-def author_style(author: PeerId, theme: str) -> Style:
-    """Return the colour of an author, the same on every screen with this theme."""
+def author_style(author: PeerId, theme: str, chosen: str = "") -> Style:
+    """Return the colour of an author, the same on every screen with this theme.
+
+    Args:
+        author: whose name it is.
+        theme: of the screen.
+        chosen: name of the colour that they chose; one that is not known counts for none.
+    """
     styles = author_styles(theme)
-    return styles[int(author[:8], 16) % len(styles)]
+    if chosen not in COLOUR_NAMES:
+        return styles[int(author[:8], 16) % len(styles)]
+    if legible_theme(theme).ansi:
+        return styles[ANSI_AUTHORS.index(ANSI_OF[chosen])]
+    return styles[COLOUR_NAMES.index(chosen)]

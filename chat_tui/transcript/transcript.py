@@ -22,8 +22,8 @@ from textual.widget import Widget
 
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.row import Change
-from chat_tui.terminal.themes import author_style
 from chat_tui.text.safe_text import clip_cells
+from chat_tui.transcript.author_colours import NOBODYS, style_of
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.lazy_layout import LaidRows, Place
 from chat_tui.transcript.painted_line import Painted, Part
@@ -74,6 +74,7 @@ class Transcript(ScrollView, can_focus=False):
         self._hint: tuple[str, ...] = ()
         self._tail = ""
         self._gaps: Mapping[MessageId, str] = {}
+        self._colours = NOBODYS
         self._place: Place | None = None
         self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
@@ -186,6 +187,12 @@ class Transcript(ScrollView, can_focus=False):
             self._unset_follow()
         self._settle()
 
+    def colour(self, chosen: Mapping[PeerId, str]) -> None:
+        """Show the names of authors in the colours that they chose."""
+        if chosen != self._colours:
+            self._colours = chosen
+            self.notify_style_update()
+
     def notify_style_update(self) -> None:
         """Lay out anew with the colours of another theme."""
         super().notify_style_update()
@@ -272,7 +279,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def _style(self, name: str) -> Style:
         if name.startswith(AUTHOR):
-            return author_style(PeerId(name.removeprefix(AUTHOR)), self.app.theme)
+            return style_of(name, self.app.theme, self._colours)
         return self.get_component_rich_style(f"transcript--{name}")
 
     @property

@@ -189,7 +189,9 @@ def _member(snapshot: Snapshot, one: MemberInfo) -> Row:
     by = "" if one.role_by is None else f", {ROLES[one.role]} by {called(snapshot, *one.role_by)}"
     fork = ", signed two acts as one (a copied profile?)" if one.forked else ""
     name = called(snapshot, one.peer, one.nick)
-    history = f"{how} {day_and_time(one.since_ns)}{by}{fork}"
+    status = sentences.status_of(snapshot, one.peer)
+    said = f'; "{status}"' if status else ""
+    history = f"{how} {day_and_time(one.since_ns)}{by}{fork}{said}"
     return Row(one.peer, name, ROLES[one.role], presence(snapshot, one.peer), history)
 
 

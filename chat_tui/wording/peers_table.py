@@ -54,6 +54,10 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         )
         if peer.peer in forked:
             thought += Content.styled(FORKED, "$warning")
+        room = width - LEAD - Content(_columns(cells, hidden)).cell_length - thought.cell_length
+        status = sentences.status_of(snapshot, peer.peer)
+        if status and room >= STATUS_CELLS:
+            thought += Content.styled(clip_cells(f'  "{status}"', room), DIM)
         style = "bold" if peer.state is PeerState.UP else DIM
         line = lead + Content.styled(_columns(cells, hidden), style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
@@ -95,6 +99,8 @@ ADDRESS: Final = 2
 """The column that only wide screens have."""
 GIVING_WAY: Final = (4, 3, 5)
 """Those that are left out where there is no room, this one first; they stay in the details."""
+STATUS_CELLS: Final = 8
+"""The least room for a status at the end of a line; else it is in the details."""
 FORKED: Final = " fork"
 """Of who contradicted themselves; the details say in what."""
 LEAD: Final = 4

@@ -35,8 +35,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
         "channels": title or "none in common now",
         "history": history,
     }
-    profile = sentences.profile_of(snapshot, peer.peer)
-    if profile is not None and (status := " ".join(clean_text(profile.status).split())):
+    if status := sentences.status_of(snapshot, peer.peer):
         rows["status"] = status
     if peer.stored_messages:
         stored = f"{count(peer.stored_messages, 'message')} of theirs, {size(peer.stored_bytes)}"

@@ -106,6 +106,12 @@ def profile_of(snapshot: Snapshot, peer: PeerId) -> ProfileInfo | None:
     return max(signed, key=lambda one: one.at_ns, default=None)
 
 
+def status_of(snapshot: Snapshot, peer: PeerId) -> str:
+    """Return the status that somebody has, here or not; safe to show, empty if they set none."""
+    profile = profile_of(snapshot, peer)
+    return "" if profile is None else " ".join(clean_text(profile.status).split())
+
+
 def called_within(snapshot: Snapshot, peer: PeerInfo, width: int) -> str:
     """Return a name as `called`; where it has its key, the name is cut and never the key."""
     name, shown = clean_nick(peer.nick), called(snapshot, peer.peer, peer.nick)
@@ -367,6 +373,8 @@ def whoami(snapshot: Snapshot) -> str:
 def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
     """Return what is known of a peer in one line."""
     words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}", *presence(snapshot, peer)]
+    if not peer.away and (status := status_of(snapshot, peer.peer)):
+        words.append(f'"{status}"')
     words.append(peer.trust.value)
     return " · ".join(words)
 

@@ -8,8 +8,9 @@ from chat_tui.client.live import Client
 from chat_tui.client.read_marks import NOTICE
 from chat_tui.line_mode.output import JsonFace, TextFace
 from chat_tui.settings.preferences import Preferences, Wishes
-from chat_tui.settings.schema import READ_MARKS
+from chat_tui.settings.schema import READ_MARKS, STATUS_MAX
 from chat_tui.wording.sentences import find, name_of
+from sync.calimero.state import contents
 from sync.calimero.state.contents import StateKind
 from sync.machine import ChannelId
 from sync.view.view import Line, MessageShown, Notice, Position, StateInfo
@@ -121,6 +122,48 @@ async def test_whoever_was_never_met_has_the_name_and_status_they_signed(tmp_pat
 
         assert name_of(carol.snapshot(), him) == "robert"
         assert all(one.peer != him for one in carol.snapshot().peers)
+
+
+async def test_status_and_colour_of_the_absent_are_shown_by_whoever_has_them(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "carol") as carol:
+        async with running(tmp_path, "bob") as bob:
+            await meet(alice, bob)
+            channel = await private(alice, bob)
+            him = bob.identity.peer_id
+            await bob.send_text(channel, "hello")
+            refused = await run(bob, "/colour mauve")
+            assert (await run(bob, "/colour teal")).text == "Your colour is teal; all see it."
+            assert "all see it" in (await run(bob, "/status in room 2")).text
+            assert "Your status: in room 2" in (await run(bob, "/status")).text
+
+            def said(one: Client) -> tuple[str, str]:
+                profile = state(one, channel).profile(him)
+                return ("", "") if profile is None else (profile.colour, profile.status)
+
+            await until(lambda: said(alice) == ("teal", "in room 2"), "alice has both")
+            await bob.be_away("at lunch")
+            await until(lambda: said(alice) == ("teal", "at lunch"), "why he is away comes first")
+            await bob.be_away("")
+            await until(lambda: said(alice) == ("teal", "in room 2"), "he is back")
+        await meet(alice, carol)
+        await carol.memberships.join(alice.memberships.invite(channel))
+        await until(lambda: said(carol) == ("teal", "in room 2"), "carol has it from alice")
+        whois = (await run(alice, "/whois bob")).text
+        who = (await run(alice, "/who")).text
+    async with running(tmp_path, "bob") as bob:
+        assert (await run(bob, "/colour")).text.startswith("Your colour is teal.")
+        assert (await run(bob, "/status -")).text == "You have no status any more."
+        await until(lambda: said(bob) == ("teal", ""), "it is taken back")
+
+    assert not refused.ok
+    assert "status    in room 2" in whois
+    assert '"in room 2"' in who
+
+
+def test_a_status_is_as_long_as_one_can_be() -> None:
+    assert STATUS_MAX == contents.STATUS_MAX
 
 
 async def test_a_profile_stands_once_one_has_written_and_is_not_signed_again_at_a_start(

@@ -8,6 +8,7 @@ import pytest
 from chat_tui.client.trust_book import (
     HELD_LONG,
     KNOWN_SHOWN,
+    SIGNED_MAX,
     STANDING_OF_HOST,
     WARNINGS_MAX,
     TrustBook,
@@ -17,7 +18,8 @@ from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed, TrustStore
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
-from sync.view.view import KeyWarning, PeerState, Snapshot, Trust
+from sync.view.state_infos import ProfileInfo, StateInfo
+from sync.view.view import ChannelInfo, KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 from tests.support.storage.stores import Store, delivered, membership, opened
 from tests.support.sync.channels import NOW
 from tests.support.sync.entries import Author, identity
@@ -212,6 +214,36 @@ def test_made_up_keys_get_no_more_than_their_share_of_warnings() -> None:
         made.read(identity(f"eve {number}").peer_id, "bob", NOW)
 
     assert len(made.warnings) == WARNINGS_MAX
+
+
+def test_of_line_profile_and_presence_the_newest_name_is_shown() -> None:
+    def shown(made: TrustBook, *, up: bool = False, profile_at: Nanos = 0) -> str:
+        profiles = (ProfileInfo(BOB, "by profile", "", "", profile_at),) if profile_at else ()
+        info = ChannelInfo(ChannelId("ab" * 16), "lobby", open=True, profile="lan", messages=1,
+                           wrote=True, peers=(), state=StateInfo(profiles=profiles))  # fmt: skip
+        state = PeerState.UP if up else PeerState.DOWN
+        peer = PeerInfo(BOB, "by presence", state, "", last_seen_ns=NOW)
+        snapshot = Snapshot(ME, "alice", NOW, 46021, "eth0", "", (info,), (peer,))
+        [found] = made.dress(snapshot).peers
+        return found.nick
+
+    made = book()
+    assert shown(made) == "by presence"
+    made.read(BOB, "by an old line", NOW, signed_ns=NOW - MINUTE)
+    assert shown(made) == "by presence"
+    assert shown(made, profile_at=NOW + SECOND) == "by profile"
+    made.read(BOB, "by line", NOW, signed_ns=NOW + 2 * SECOND)
+    made.read(BOB, "by a line that came late", NOW, signed_ns=NOW + SECOND)
+    assert shown(made, profile_at=NOW + SECOND) == "by line"
+    assert shown(made, profile_at=NOW + 3 * SECOND) == "by profile"
+    assert shown(made, up=True, profile_at=NOW + 3 * SECOND) == "by presence"
+
+
+def test_names_in_lines_are_remembered_of_so_many_authors_and_no_more() -> None:
+    made = book()
+    for number in range(SIGNED_MAX + 5):
+        made.read(PeerId(f"{number:064x}"), "somebody", NOW, signed_ns=NOW)
+    assert len(made._signed) == SIGNED_MAX
 
 
 def test_people_of_earlier_runs_are_away_the_last_seen_first_and_not_all_of_them() -> None:

@@ -43,6 +43,8 @@ TROUBLED = (
     Step("/help", "complete a /command"),
     Step("/help join", "/join #name or code: join a channel"),
     Step("/status", "15 messages, 2 others here, 1 missing, 1 lost"),
+    Step("/colour", "Your colour is auto. It may be"),
+    Step("/color", "Your colour is auto."),
     Step("/whoami", "Your key: 000D-A6EF"),
     Step("/who", "▸ ● bob"),
     Step("/peers", "has/needs"),

@@ -24,7 +24,8 @@ from chat_tui.terminal.themes import OWN
 from sync.errors import LocalError
 
 TYPED: dict[str, str] = {
-    "name": "ann", "time_format": "12h", "day_separators": "off", "paste_lines": "9",
+    "name": "ann", "status": "in room 2", "colour": "teal", "time_format": "12h",
+    "day_separators": "off", "paste_lines": "9",
     "theme": "nord", "density": "cosy", "nick_width": "12", "glyphs": "ascii", "ticks": "never",
     "animations": "on", "mouse": "off", "low_bandwidth": "on", "alerts": "all", "bell": "off",
     "desktop": "osc9", "title": "off", "quiet_hours": "22:00-07:00", "interface": "192.168.1.20",

@@ -320,7 +320,7 @@ async def test_without_colours_the_chosen_row_is_underlined(
 
 async def test_each_setting_takes_one_line_on_a_small_screen_also_after_a_resize() -> None:
     async with reading(scenes.empty(), (60, 24)) as (app, pilot):
-        await pilot.press("f6", "down", "right")
+        await pilot.press("f6", "down", "down", "down", "right")
         await pilot.pause()
         small = [line.rstrip() for line in shown(app).split("\n")]
         await pilot.resize_terminal(100, 24)

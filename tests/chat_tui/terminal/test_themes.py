@@ -4,8 +4,10 @@ import pytest
 from textual.color import Color
 
 from chat_tui.debug.list_view import SELECTED, Listing
+from chat_tui.settings.colour_names import COLOUR_NAMES
 from chat_tui.settings.schema import SETTINGS, THEME, THEMES
 from chat_tui.terminal.themes import (
+    ANSI_AUTHORS,
     AUTHORS,
     COLOURS,
     DIM,
@@ -88,6 +90,20 @@ def test_an_author_has_one_colour_in_a_theme() -> None:
 
     assert author_style(ann, "nord") == author_style(ann, "nord")
     assert author_style(ann, "nord") != author_style(PeerId("0000000b" + "0" * 56), "nord")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_chosen_colour_is_one_of_the_legible_ones_and_an_unknown_one_that_of_the_key(
+    theme: str,
+) -> None:
+    ann = PeerId("0000000a" + "0" * 56)
+    worn = [author_style(ann, theme, name) for name in COLOUR_NAMES]
+
+    assert len(COLOUR_NAMES) == len(AUTHORS)
+    assert set(worn) <= set(author_styles(theme))
+    assert len(set(worn)) == (len(AUTHORS) if theme != "ansi" else len(ANSI_AUTHORS))
+    assert author_style(ann, theme, "#000000") == author_style(ann, theme)
+    assert author_style(ann, theme, "of a later version") == author_style(ann, theme)
 
 
 def test_a_theme_that_can_be_read_stays_as_its_authors_made_it() -> None:

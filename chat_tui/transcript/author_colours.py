@@ -1,0 +1,26 @@
+"""Colours of authors in a conversation: those that they chose, else those of their keys."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.style import Style
+
+from chat_tui.terminal.themes import author_style
+from chat_tui.transcript.row_layout import AUTHOR
+from sync.machine import PeerId
+from sync.view.view import ChannelInfo
+
+NOBODYS: Final[Mapping[PeerId, str]] = {}
+
+
+def chosen_in(info: ChannelInfo | None) -> Mapping[PeerId, str]:
+    """Return the names of the colours that people chose in a channel."""
+    if info is None:
+        return NOBODYS
+    return {one.peer: one.colour for one in info.state.profiles if one.colour}
+
+
+def style_of(name: str, theme: str, chosen: Mapping[PeerId, str]) -> Style:
+    """Return the style of an author's name, by its name in a layout."""
+    author = PeerId(name.removeprefix(AUTHOR))
+    return author_style(author, theme, chosen.get(author, ""))
