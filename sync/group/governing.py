@@ -371,7 +371,8 @@ class Governing:
         beat = decode_heartbeat(payload)
         self._check_group(beat.group)
         lacks = bool(lacking(self.governance, beat.dag_heads))
-        self.beats.heard(peer, beat.dag_heads, lacks=lacks, now=now)
+        owes = beat.op_count < len(self.governance.dag)
+        self.beats.heard(peer, beat.dag_heads, lacks=lacks, owes=owes, now=now)
 
     def on_request(
         self, peer: PeerId, payload: bytes, now: Nanos, *, newest: bool
@@ -391,6 +392,8 @@ class Governing:
         if self.is_member(key):
             if lacking(self.governance, request.known_heads):
                 self.beats.wants(peer, now)
+            else:
+                self.beats.was_asked(peer)
         elif not newest:
             owed_ids = self._of_departure(key, owed_ids)
         ids = tuple(owed_ids[:LOADED_AT_ONCE])

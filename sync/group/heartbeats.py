@@ -16,6 +16,10 @@ NEWS_AFTER: Final = (200 * MILLISECOND, SECOND)
 PULL_AFTER: Final = (SECOND, 3 * SECOND)
 """Time after which who sees other heads asks for them, between these; at once after news."""
 
+OFFER_AFTER: Final = (5 * SECOND, 8 * SECOND)
+"""Time after which who sees that a peer lacks ops, and was not asked for them, asks it: it then has
+a stream to ask back on, also where we cannot be dialled."""
+
 PULL_FOR: Final = 20 * SECOND
 """Time after which an answer is not waited for any more, and others are asked."""
 
@@ -34,6 +38,8 @@ class Heartbeats:
         """Heads that each peer told last."""
         self._pulls: dict[PeerId, Nanos] = {}
         """When to ask each peer for heads that it told and we lack."""
+        self._offers: set[PeerId] = set()
+        """Of these, peers that lack ops, and have told none that we lack."""
         self._pulling: tuple[PeerId, Nanos] | None = None
         """Peer that is being asked, and until when its answer is waited for."""
 
@@ -64,6 +70,7 @@ class Heartbeats:
         """A peer has no link any more."""
         self._heads.pop(peer, None)
         self._pulls.pop(peer, None)
+        self._offers.discard(peer)
         if self._pulling is not None and self._pulling[0] == peer:
             self._pulling = None
 
@@ -71,13 +78,26 @@ class Heartbeats:
         """An op came that was not known here: others may not know it, either."""
         self._news = earlier(self._news, now + self._between(*NEWS_AFTER))
 
-    def heard(self, peer: PeerId, heads: Collection[OpId], *, lacks: bool, now: Nanos) -> None:
-        """A peer told its heads; `lacks`: some of them are not here."""
+    def heard(
+        self, peer: PeerId, heads: Collection[OpId], *, lacks: bool, owes: bool, now: Nanos
+    ) -> None:
+        """A peer told its heads; `lacks`: some are not here, `owes`: it has not all that is."""
         self._heads[peer] = frozenset(heads)
-        if not lacks:
+        if lacks:
+            at = now + self._between(*PULL_AFTER)
+            self._pulls[peer] = min(at, self._pulls.get(peer, at))
+            self._offers.discard(peer)
+        elif not owes:
             self._pulls.pop(peer, None)
         elif peer not in self._pulls:
-            self._pulls[peer] = now + self._between(*PULL_AFTER)
+            self._pulls[peer] = now + self._between(*OFFER_AFTER)
+            self._offers.add(peer)
+
+    def was_asked(self, peer: PeerId) -> None:
+        """A peer asks for what it lacks: nothing need be offered to it."""
+        if peer in self._offers:
+            self._offers.discard(peer)
+            self._pulls.pop(peer, None)
 
     def heads_of(self, peer: PeerId) -> frozenset[OpId] | None:
         """Return the heads that a peer told last; None if it has told none."""
@@ -85,6 +105,7 @@ class Heartbeats:
 
     def wants(self, peer: PeerId, now: Nanos) -> None:
         """A peer named ops that are not here: it is asked at once."""
+        self._offers.discard(peer)
         self._pulls[peer] = now
 
     def beat(self, now: Nanos) -> bool:
@@ -115,6 +136,7 @@ class Heartbeats:
             return None
         _, peer = min(ready)
         del self._pulls[peer]
+        self._offers.discard(peer)
         self._pulling = peer, now + PULL_FOR
         return peer
 

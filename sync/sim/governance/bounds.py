@@ -36,6 +36,7 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Dag.forked": _people,
     "Dag.heads": _ops,
     "Dag.numbers": _ops,
+    "Dag.tags": _people,
     "Folds._known": limits.FOLDS_CACHED,
     "Folds._noise": _people,
     "Governing._observed": limits.MEMBERS_MAX,
@@ -45,6 +46,7 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Governing.outcomes": len(Dropped) + 2,  # let in, and forgotten
     "Heartbeats._heads": _links,
     "Heartbeats._pulls": _links,
+    "Heartbeats._offers": _links,
     "Pending._by_head": limits.PENDING_MAX * GOVERNANCE_MAX,
     "Pending._of_author": limits.PENDING_MAX,
     "Pending._pulls": limits.PENDING_MAX,

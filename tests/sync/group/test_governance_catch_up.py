@@ -46,6 +46,10 @@ class Room:
     members: dict[PeerId, Member]
     gossip: bool = True
     """Whether single ops arrive."""
+    undialled: set[PeerId] = field(default_factory=set)
+    """Members who can be asked only on a stream that they opened."""
+    opened: set[tuple[PeerId, PeerId]] = field(default_factory=set)
+    """Streams, by those who opened them and those they were opened to."""
     now: Nanos = NOW
     carried: list[values.Effect] = field(default_factory=list)
 
@@ -77,7 +81,12 @@ class Room:
                 return [(one, values.OpsArrived(me, (content,))) for one in others]
             case values.SendHeartbeat(peers, payload):
                 return [(members[peer], values.HeartbeatArrived(me, payload)) for peer in peers]
+            case values.RequestOps(peer, _) if {
+                (peer, me)
+            } - self.opened and peer in self.undialled:
+                return [(teller, values.OpsUnanswered(peer))]
             case values.RequestOps(peer, payload):
+                self.opened.add((me, peer))
                 return [(members[peer], values.OpsRequested(me, payload))]
             case values.LoadOps(peer, ops, more):
                 contents = teller.disk.load_ops(ops)
@@ -308,3 +317,26 @@ def test_every_line_that_waits_for_an_invented_op_ends() -> None:
 
     assert alice.disk.restore().pending == ()
     assert alice.shown() == []
+
+
+def test_who_cannot_be_dialled_asks_whoever_lacks_its_ops_so_that_these_can_be_asked_for() -> None:
+    history = full()
+    made = history.invite("bob", "lost from gossip")
+    alice, bob = member("alice", history, history.ops[:-1]), member("bob", history, history.ops)
+
+    room = Room.of(alice, bob, gossip=False)
+    room.undialled.add(bob.peer_id)
+    room.run(NOW + EVERY)
+
+    assert heads(alice) == heads(bob) == (made.id,)
+
+
+def test_nobody_asks_who_lacks_ops_but_asks_for_them() -> None:
+    history = full()
+    alice, bob = member("alice", history, history.ops[:-1]), member("bob", history, history.ops)
+
+    room = Room.of(alice, bob)
+    room.run(NOW + 2 * EVERY)
+
+    assert heads(alice) == heads(bob)
+    assert [one.peer for one in only(values.RequestOps, room.carried)] == [bob.peer_id]

@@ -102,6 +102,18 @@ def test_what_is_above_the_frontier_comes_without_being_named() -> None:
     assert_alike(both, [*lines, *news, told])
 
 
+def test_equal_members_say_only_that() -> None:
+    both, lines = pair(), conversation(60)
+    both.hear(both.one, lines)
+    both.hear(both.other, lines)
+
+    both.meet()
+
+    assert both.converged
+    assert [one.result for one in both.ended] == ["equal", "equal"]
+    assert both.entries == 0
+
+
 def test_a_line_that_the_filter_seems_to_have_is_found_by_its_child() -> None:
     both, lines = pair(), conversation(60)
     both.hear(both.one, lines)

@@ -24,7 +24,7 @@ from sync.calimero.log.delta_messages import (
 from sync.entries.entry import Entry
 from sync.errors import RemoteError
 from sync.group.values import StoredMessage
-from sync.group.views.delta import FrozenMessages
+from sync.group.views.delta import DeltaMessages
 from sync.machine import ChannelId
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Opening, Send
@@ -66,12 +66,10 @@ class Scene:
     def begin(self, role: Role = Role.INITIATOR) -> "Scene":
         group = self.member.group
         local, held = group.holdings.frozen()
-        frozen = FrozenMessages(group)
-        opening = Opening(
-            role, CHANNEL, EVE, local, held, EVERYTHING, NOW, lambda: 1_000_000, log=frozen
-        )
+        opening = Opening(role, CHANNEL, EVE, local, held, EVERYTHING, NOW, lambda: 1_000_000)
+        view = DeltaMessages(group)
         heads = handshake(self.lines[-16:])
-        self.exchange = DeltaExchange(opening, heads, heads)
+        self.exchange = DeltaExchange(opening, view, view.frozen(), heads, heads)
         if role is Role.INITIATOR:
             self.carry_out(self.exchange.open(NOW))
         return self

@@ -1,1 +1,0 @@
-"""Rows of benchmarks about ways to compare."""
