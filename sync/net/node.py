@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from sync.calimero.governance.ops import Key, Op, OpId, Role
+from sync.calimero.governance.ops import Op, OpId
 from sync.calimero.message import STREAM
 from sync.entries import changes
 from sync.entries.changes import Change
@@ -60,7 +60,7 @@ from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sds.message import HistoryEntry
 from sync.sessions.protocol import Protocols
-from sync.view.acts import told_of
+from sync.view.acts import looks_after, looks_of, told_of
 from sync.view.frame_tap import Tap
 from sync.view.governance_infos import nameless
 from sync.view.happenings import Happenings
@@ -82,8 +82,6 @@ from sync.view.view import (
     Event,
     FrameKind,
     Level,
-    LooksShown,
-    MembershipShown,
     MessageShown,
     Notice,
     ReplacedShown,
@@ -483,13 +481,8 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
         told = self._told_of(channel, ops)
-        for event in told:
+        for event in [*told, *looks_after(channel, told)]:
             self._listener(event)
-        changes = [
-            one for event in told if isinstance(event, MembershipShown) for one in event.changes
-        ]
-        if any(one.after is Role.NONE for one in changes):
-            self._listener(LooksShown(channel))  # their lines are to be read again
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """See `sync.net.outlet.Host`."""
@@ -719,13 +712,10 @@ class Node:
         """Tell an event; a line of somebody who is out is to be read again, with its mark."""
         self._listener(event)
         if isinstance(event, MessageShown):
-            line = event.line
-            group = self._runner.groups.get(line.channel)
-            if group is None or group.governing is None or line.own:
-                return
-            key = Key(bytes.fromhex(line.author))
-            if group.governing.governance.now.role(key) is Role.NONE:
-                self._listener(LooksShown(line.channel))
+            group = self._runner.groups.get(event.line.channel)
+            governing = None if group is None else group.governing
+            for looks in looks_of(event.line, governing):
+                self._listener(looks)
 
     def _called(self, peer: PeerId) -> str:
         """Return what somebody goes by now, or went by when they were met; empty if unknown."""

@@ -31,7 +31,7 @@ from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 from sync.sim.history import SimulatedHistory
 from sync.sim.world import World
-from sync.view.acts import told_of
+from sync.view.acts import looks_after, looks_of, told_of
 from sync.view.frame_tap import Tap
 from sync.view.governance_infos import GovernanceInfo, Person
 from sync.view.happenings import Happenings
@@ -216,8 +216,9 @@ class SimulatedView:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
         if isinstance(release.effect, Governed):
-            for told in self._told_of(release.channel, release.effect.ops):
-                self._tell(told)
+            told = self._told_of(release.channel, release.effect.ops)
+            for one in [*told, *looks_after(release.channel, told)]:
+                self._tell(one)
             return
         event: Event | None
         if isinstance(release.effect, ClockJudged):
@@ -233,6 +234,10 @@ class SimulatedView:
             event = replace(event, nick=self._names[event.peer])
         if event is not None:
             self._tell(event)
+        if isinstance(event, MessageShown):
+            governing = self._groups()[release.channel].governing
+            for looks in looks_of(event.line, governing):
+                self._tell(looks)
 
     def _tell(self, event: Event) -> None:
         for subscriber in list(self._subscribers):

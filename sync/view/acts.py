@@ -9,6 +9,7 @@ from sync.group.governance_parts import (
     Governance,
     Invite,
     Join,
+    Key,
     Leave,
     OpId,
     Policy,
@@ -20,6 +21,7 @@ from sync.group.governance_parts import (
     State,
     bits,
 )
+from sync.group.governing import Governing
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.governance_infos import (
     ActInfo,
@@ -34,7 +36,7 @@ from sync.view.governance_infos import (
 )
 from sync.view.governance_projection import KINDS, People
 from sync.view.losses import Losses
-from sync.view.view import Line
+from sync.view.view import Event, Line, LooksShown
 
 
 class ActLines:
@@ -162,6 +164,21 @@ def told_of(
     if changes := _changes(before, after, People(governance, nick_of)):
         shown.append(MembershipShown(channel, changes))
     return shown
+
+
+def looks_after(channel: ChannelId, told: Iterable[Event]) -> list[LooksShown]:
+    """Return that lines are to be read again if somebody is out by what is told of ops."""
+    changes = (one.changes for one in told if isinstance(one, MembershipShown))
+    out = any(change.after is Role.NONE for one in changes for change in one)
+    return [LooksShown(channel)] if out else []
+
+
+def looks_of(line: Line, governing: Governing | None) -> list[LooksShown]:
+    """Return that a line which came is to be read again, with its mark: its author is out."""
+    if governing is None or line.own:
+        return []
+    role = governing.governance.now.role(Key(bytes.fromhex(line.author)))
+    return [LooksShown(line.channel)] if role is Role.NONE else []
 
 
 def _turned(governance: Governance, before: State, after: State, new: Iterable[Act]) -> list[Act]:
