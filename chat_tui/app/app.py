@@ -411,11 +411,11 @@ class ChatApp(Overlays):
         self._around.page_debug(screens)
 
     def action_close(self) -> None:
-        """Close what is open, and forget what went wrong."""
+        """Close one thing: a selection, what is said above the input, the protocol's pane."""
         if self.reading.leave():
             return
-        self._around.close_debug()
-        self._around.status.be_quiet()
+        if not self._around.status.be_quiet():
+            self._around.close_debug()
 
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.events import Click
+from textual.events import Click, DescendantBlur, DescendantFocus
 
 from chat_tui.app.arrivals import Company
 from chat_tui.keys.table import USUAL, Chosen
@@ -19,11 +19,12 @@ from chat_tui.model.event_feed import Feed
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
-from chat_tui.widgets.messages import FollowChanged, NewestWanted
-from chat_tui.widgets.panel import Panel
+from chat_tui.widgets.messages import FollowChanged, NewestWanted, PaneKeysChanged
+from chat_tui.widgets.panel import Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs
+from chat_tui.wording.key_line import SELECTED, key_line
 from sync.machine import ChannelId
 from sync.view.view import Notice, Snapshot
 
@@ -62,6 +63,8 @@ class Surroundings(Vertical):
         self._alarm, self._clock = Panel(id="alarm"), Panel(id="clock")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
+        self._conversation = Framed(id="conversation")
+        self._usual_keys = Content("")
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
@@ -77,7 +80,8 @@ class Surroundings(Vertical):
         with Horizontal(id="main"):
             yield self._sidebar
             with self._reading:
-                yield self._transcript
+                with self._conversation:
+                    yield self._transcript
                 yield from self._reading.lines()
                 yield self.status
                 yield self._composer
@@ -125,17 +129,40 @@ class Surroundings(Vertical):
         _show_band(self._alarm, alarm)
         asked = clocks.band(snapshot, keys_named)
         _show_band(self._clock, asked, fits=not alarm or self.app.size.height >= BOTH_FROM)
-        unread, mentioned = self._feed.unread, self._feed.mentioned
-        room = self.app.size.width - KEYS_PADDING
-        keys = panels.keys(snapshot, channel, unread, keys_named, mentioned, room)
-        self._keys.show(keys)
-        around = panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned, keys_named)
-        self._sidebar.show(around)
+        self._show_sides(snapshot, channel)
+        self._conversation.entitle("" if info is None else sentences.channel_title(info))
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)
         self._composer.address(panels.addressee(info, barred=bool(barred)))
         self._composer.bar(barred=bool(barred))
         self.show_chip()
+
+    def _show_sides(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
+        """Bring the keys and the list at the side up to date."""
+        chosen = self._keys_chosen
+        unread, mentioned = self._feed.unread, self._feed.mentioned
+        room = self.app.size.width - KEYS_PADDING
+        keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
+        self._usual_keys = keys
+        self._show_keys()
+        around = panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned, chosen)
+        title, *rest = around.split("\n")
+        self._sidebar.entitle(title.plain)
+        self._sidebar.show(Content("\n").join(rest))
+
+    @on(DescendantFocus)
+    @on(DescendantBlur)
+    @on(PaneKeysChanged)
+    def _show_keys(self) -> None:
+        """Show the keys of what has them; those of the input are the usual ones."""
+        room = self.app.size.width - KEYS_PADDING
+        if self._debug is not None and self.debug_has_keys:
+            line = key_line(self._debug.keys, self._keys_chosen, room)
+        elif self._transcript.has_focus:
+            line = key_line(SELECTED, self._keys_chosen, room)
+        else:
+            line = self._usual_keys
+        self._keys.show(line)
 
     @on(FollowChanged)
     def show_chip(self) -> None:

@@ -17,7 +17,7 @@ from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
 from sync.errors import LocalError
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 from sync.view.governance_infos import Role
 from sync.view.view import ChannelInfo
 
@@ -64,15 +64,16 @@ class Overlays(Dressed[None]):
 
         self.push_screen(TextScreen(title, text))
 
-    def action_peers(self) -> None:
-        """Show who is here and who was, with what can be done about each."""
+    def action_peers(self, peer: str = "") -> None:
+        """Show who is here and who was, with what can be done about each; the cursor on `peer`."""
         from chat_tui.screens.peers import PeersScreen
 
         def opened(channel: ChannelId | None) -> None:
             if channel is not None:
                 self.post_message(ChannelChosen(channel))
 
-        self.push_screen(PeersScreen(self._chat, self._channel, self._glyphs), opened)
+        chosen = PeerId(peer) if peer else None
+        self.push_screen(PeersScreen(self._chat, self._channel, self._glyphs, chosen), opened)
 
     def action_verify(self, peer: str) -> None:
         """Compare words with somebody."""

@@ -12,17 +12,17 @@ from typing import ClassVar, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 
 from chat_tui.debug import causal_text
 from chat_tui.debug.list_view import Listing
+from chat_tui.debug.pane_moves import PaneMoves
 from chat_tui.debug.prompt_line import AskLine
 from chat_tui.debug.section import Detail
 from chat_tui.debug.single_line import OneLine
 from chat_tui.debug.styled_lines import DIM, PaneLine, detail_lines, table_lines
 from chat_tui.debug.tab_bar import TabLine
-from chat_tui.debug.tab_table import TABS, TERMS, Tab, hint, key_help, tab_named
+from chat_tui.debug.tab_table import TERMS, Tab, key_help, tab_keys, tab_named
 from chat_tui.debug.tabs.bloom import BloomPage
 from chat_tui.debug.tabs.buffers import BuffersPage
 from chat_tui.debug.tabs.causal import CausalPage
@@ -37,8 +37,9 @@ from chat_tui.keys.places import Place
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.text.times import count, span
-from chat_tui.widgets.messages import DebugClosed, Refused, Told
+from chat_tui.widgets.messages import DebugClosed, PaneKeysChanged, Refused, Told
 from chat_tui.wording.glyphs import UNICODE, Glyphs
+from chat_tui.wording.key_line import Does
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos
@@ -53,7 +54,7 @@ PREFIX_MIN: Final = 4
 ID_DIGITS: Final = 64
 
 
-class DebugPane(Vertical):
+class DebugPane(PaneMoves):
     """See the module docstring. `history` and `inspection` are asked by whoever looks."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.PANE)
@@ -86,6 +87,7 @@ class DebugPane(Vertical):
         self._opened: tuple[str, Callable[[], Detail]] | None = None
         self._explaining = False
         self._keys: Chosen = USUAL
+        self._keys_told: tuple[Does, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The tabs, the lines, the line to type into, and the keys."""
@@ -175,7 +177,13 @@ class DebugPane(Vertical):
             self._read_graph(self._shown)
         self._tabs.show_tab(self.tab, self.size.width)
         self.listing.show(self._lines(self._shown, width))
-        self._hint.show(Content.styled(self._hint_text(), DIM))
+        hint = self._hint_text()
+        self._hint.display = bool(hint)
+        self._hint.show(Content.styled(hint, DIM))
+        self.entitle(f"PROTOCOL {self.tab.value}")
+        if (keys := self.keys) != self._keys_told:
+            self._keys_told = keys
+            self.post_message(PaneKeysChanged())
 
     def _lines(self, shown: Shown, width: int) -> list[PaneLine]:
         if self._explaining:
@@ -205,9 +213,27 @@ class DebugPane(Vertical):
             return with_keys(f"frozen {held} · {{pane_freeze}} goes on", self._keys)
         if not self.keys_here:
             return with_keys("{debug}: the keys go here", self._keys)
-        if self._explaining or self._opened is not None:
-            return with_keys("{pane_back} goes back", self._keys)
-        return hint(self.tab, self._keys)
+        return ""
+
+    @property
+    def keys(self) -> tuple[Does, ...]:
+        """Keys for the last line of the screen while this pane has them, and what they do."""
+        if self._asking.display:
+            return ((("pane_back",), "closes this line"), (("help",), "help"))
+        return tab_keys(self.tab, closes=self._closes)
+
+    @property
+    def _closes(self) -> str:
+        """The one thing that Esc closes next."""
+        if self._explaining:
+            return "the terms"
+        if self._opened is not None:
+            return "the row"
+        return "the filter" if self._is_filtered else "the pane"
+
+    @property
+    def _is_filtered(self) -> bool:
+        return self.tab in (Tab.WIRE, Tab.TRACE) and bool(self._filtered(self.tab)[0].words)
 
     def _read_graph(self, shown: Shown) -> None:
         """Read the graph from the disk, if what it depends on is another."""
@@ -229,26 +255,6 @@ class DebugPane(Vertical):
                 self.listing.select(self.causal.graph.centre)
 
     # -- keys ---------------------------------------------------------------------------------
-
-    def action_tab(self, number: int) -> None:
-        """Show tab `number`."""
-        self.go(TABS[number])
-
-    def action_step(self, step: int) -> None:
-        """Show the tab to the left or right."""
-        self.go(TABS[(TABS.index(self.tab) + step) % len(TABS)])
-
-    def action_move(self, rows: int) -> None:
-        """Select the row below or above."""
-        self.listing.move(rows)
-
-    def action_page(self, screens: int) -> None:
-        """Scroll by screens."""
-        self.listing.page(screens)
-
-    def action_edge(self, last: int) -> None:
-        """Go to the first or the last line."""
-        self.listing.end(last=bool(last))
 
     @on(Listing.Opened)
     def action_open(self) -> None:
@@ -285,10 +291,6 @@ class DebugPane(Vertical):
         self.listing.begin_anew()
         self.draw()
 
-    def action_full(self) -> None:
-        """Fill the screen, or stand beside the chat."""
-        self.toggle_class("-full")
-
     def action_press(self, what: str) -> None:
         """Do what a key of this tab alone means; elsewhere it means nothing."""
         if self._pages[self.tab].press(what):
@@ -319,12 +321,8 @@ class DebugPane(Vertical):
         self.post_message(Told(f"{count(frames, 'frame')} recorded to {path}."))
         self.draw()
 
-    def action_leave(self) -> None:
-        """Give the keys back to who writes; the pane stays open."""
-        self.post_message(DebugClosed(stays=True))
-
     def action_back(self) -> None:
-        """Close what is open: what is typed, a text, at last the pane."""
+        """Close one thing: what is typed, a text, an opened row, the filter, at last the pane."""
         if self._asking.display:
             self._asking.end()
         elif self._explaining:
@@ -333,6 +331,8 @@ class DebugPane(Vertical):
             key, self._opened = self._opened[0], None
             self.draw()
             self.listing.select(key)
+        elif self._is_filtered:
+            self.filter(self.tab, "")
         else:
             self.post_message(DebugClosed(stays=False))
         self.draw()

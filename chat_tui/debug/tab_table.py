@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final
 
 from chat_tui.keys.names import name_of
+from chat_tui.wording.key_line import Does
 
 
 class Tab(Enum):
@@ -23,11 +24,8 @@ class Tab(Enum):
 TABS: Final = tuple(Tab)
 """Each has the key of its place, from 0 on."""
 
-Does: TypeAlias = tuple[tuple[str, ...], str]
-"""Ids of keys (`chat_tui.keys.table`), and what they do."""
-
 HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
-    Tab.NOW: ((("pane_open",), "opens"), (("pane_freeze",), "freezes")),
+    Tab.NOW: ((("pane_open",), "opens"),),
     Tab.BUFFERS: ((("pane_open",), "opens"), (("pane_sort",), "sorts")),
     Tab.CAUSAL: (
         (("pane_open",), "centres"),
@@ -44,9 +42,7 @@ HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
     Tab.TRACE: ((("pane_ask",), "filters"), (("pane_names",), "class names")),
     Tab.GROUP: ((("pane_open",), "opens"),),
 }
-"""The keys of each tab that stand in the last line of the pane."""
-
-HINT_EVERYWHERE: Final[Does] = (("pane_explain",), "terms")
+"""The keys of each tab that stand first in the last line while it has the keys."""
 
 TAB_HELP: Final[dict[Tab, tuple[Does, ...]]] = {
     Tab.BUFFERS: ((("pane_sort",), "sort by time, by id, by person"),),
@@ -87,12 +83,20 @@ PANE_HELP: Final[tuple[Does, ...]] = (
 )
 
 
-def hint(tab: Tab, keys: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the last line of a tab: the first of the keys that there really are, by id."""
-    does = (*HINTS[tab], HINT_EVERYWHERE)
-    return " · ".join(
-        f"{' '.join(name_of(keys[id_][0]) for id_ in ids)} {word}" for ids, word in does
-    )
+LIST_KEYS: Final[tuple[Does, ...]] = (
+    (("pane_explain",), "terms"),
+    (("pane_freeze",), "freeze"),
+    (("pane_full",), "full"),
+    (("pane_leave",), "write"),
+)
+"""The keys of every tab in the last line of the screen, before how it is left."""
+
+
+def tab_keys(tab: Tab, *, closes: str) -> tuple[Does, ...]:
+    """Return the keys for the last line while a tab has them; Esc `closes` that."""
+    ways_out: tuple[Does, ...] = ((("pane_back",), f"closes {closes}"), (("help",), "help"))
+    of_tab = [one for one in HINTS[tab] if one not in LIST_KEYS]
+    return (*of_tab, *LIST_KEYS, *ways_out)
 
 
 def key_help(tab: Tab, keys: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:

@@ -53,9 +53,12 @@ class PeersScreen(PeopleList[ChannelId | None]):
         *heard_as("leave", "peers"),
     ]
 
-    def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
+    def __init__(
+        self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs, peer: PeerId | None = None
+    ) -> None:
         super().__init__()
         self._chat, self._channel, self._glyphs = chat, channel, glyphs
+        self._chosen = peer
 
     def people(self) -> list[PeerId]:
         """See `PeopleList`; who is here comes first."""

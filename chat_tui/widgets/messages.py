@@ -30,6 +30,10 @@ class NewerWanted(Message):
         return isinstance(message, NewerWanted)
 
 
+class PaneKeysChanged(Message):
+    """The protocol's pane has other keys than before."""
+
+
 @dataclass
 class FollowChanged(Message):
     """The transcript began or ceased to follow the newest message."""

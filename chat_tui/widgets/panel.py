@@ -1,16 +1,35 @@
 """A widget that shows one text and repaints only what changed."""
 
 from rich.cells import cell_len
+from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Region, Size
+from textual.widget import Widget
 from textual.widgets import Static
 
 
-class Panel(Static):
+class Entitled(Widget):
+    """Something with a frame, whose title is painted again only when it differs."""
+
+    _title = ""
+
+    def entitle(self, title: str) -> None:
+        """Set the title in the frame, which is no markup: any title makes Textual paint it all."""
+        if title != self._title:
+            self._title = title
+            self.border_title = Content(title)
+
+
+class Framed(Vertical, Entitled):
+    """A column in a frame with a title."""
+
+
+class Panel(Static, Entitled):
     """Shows one `Content`; `markup` stays off, because names in it are peers' text."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 Textual calls it so
         super().__init__("", id=id, markup=False)
+        self.auto_links = False  # what can be clicked looks as its text does
         self._shown = Content("")
 
     def show(self, content: Content) -> None:

@@ -82,10 +82,12 @@ class StatusLine(Horizontal):
         self._saying.begin()
         self._draw()
 
-    def be_quiet(self) -> None:
-        """Say no more of what is said now."""
+    def be_quiet(self) -> bool:
+        """Say no more of what is said now; whether anything was."""
+        said = self._saying.now is not None
         self._saying.dismiss()
         self._draw()
+        return said
 
     def pass_on(self) -> None:
         """Say the next: what was said had its time."""

@@ -13,17 +13,18 @@ from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds
 from chat_tui.wording import channel_state, membership, sentences
+from chat_tui.wording.clicks import channel_click, clickable, key_click, peer_click
 from chat_tui.wording.glyphs import Glyphs
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.view.governance_infos import GovernanceInfo, Role
 from sync.view.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
 
-SIDEBAR_CELLS: Final = 24
+SIDEBAR_CELLS: Final = 23
 """Wide enough for most names with their state; the same in `app.tcss`."""
 
-SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 3
-"""Of its text, without padding and border."""
+SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 2
+"""Of its text, without its frame."""
 
 NAMESAKE_CELLS: Final = SIDEBAR_WIDTH - 5
 """Of a name with its key: beside a sign, a space, and what is thought of the key."""
@@ -52,6 +53,9 @@ MEMBERS_SHOWN: Final = 8
 AWAY_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
+OPEN_NOW: Final = "app.open_debug('Now')"
+"""The click on how well everybody agrees."""
+
 KEYS: Final = ("help", "debug", "peers", "demo", "search", "palette", "quit")
 """The ids of the keys in the last line (`chat_tui.keys.table`)."""
 GIVING_WAY: Final = ("demo", "search", "palette", "peers", "debug")
@@ -70,17 +74,18 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
     if info is None:
         return Content.styled("no channel", "bold")
     parts: list[Content | str | tuple[str, str]] = [
-        (sentences.channel_title(info), "bold"),
-        f"  {sentences.others_here(snapshot, info)}",
+        key_click(Content.styled(sentences.channel_title(info), "bold"), "switch"),
+        "  ",
+        key_click(Content(sentences.others_here(snapshot, info)), "peers"),
     ]
     other = next((one for one in snapshot.peers if one.peer == info.direct), None)
     if other is not None:
         parts += [" · ", trust(other.trust, glyphs)]
     state = sentences.agreement(snapshot, info)
     if state == sentences.IN_SYNC:
-        parts += [" · ", (f"{glyphs.here} {state}", GOOD)]
+        parts += [" · ", clickable(Content.styled(f"{glyphs.here} {state}", GOOD), OPEN_NOW)]
     elif state:
-        parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
+        parts += [" · ", clickable(Content.styled(f"{glyphs.busy} {state}", BUSY), OPEN_NOW)]
     return Content.assemble(*parts)
 
 
@@ -95,7 +100,8 @@ def topic(info: ChannelInfo | None, room: int) -> Content:
     text = "" if info is None else channel_state.topic_of(info)
     if not text or room < TOPIC_CELLS_MIN:
         return Content("")
-    return Content.styled(f"{BEFORE_TOPIC}{clip_cells(text, room - len(BEFORE_TOPIC))}", DIM)
+    shown = Content.styled(f"{BEFORE_TOPIC}{clip_cells(text, room - len(BEFORE_TOPIC))}", DIM)
+    return clickable(shown, "app.submit('/topic')")
 
 
 def trust(what: Trust, glyphs: Glyphs) -> Content:
@@ -115,9 +121,10 @@ def addressee(info: ChannelInfo | None, *, barred: bool = False) -> Content:
 
 def whoami(snapshot: Snapshot) -> Content:
     """Return the right part of the first line: our name and key."""
-    return Content.assemble(
+    shown = Content.assemble(
         (clean_nick(snapshot.nick), "bold"), " ", (short_fingerprint(snapshot.me), DIM)
     )
+    return clickable(shown, "app.submit('/whoami')")
 
 
 def name(snapshot: Snapshot) -> Content:
@@ -171,15 +178,20 @@ def keys(
         if info.channel != shown and (new := unread(info.channel))
     ]
     news = [
-        Content.styled(
-            f" {sentences.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
-            "bold $warning",
+        channel_click(
+            Content.styled(
+                f" {sentences.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
+                "bold $warning",
+            ),
+            info.channel,
         )
         for info, new in waiting
     ]
     labels = {id_: BY_ID[id_].label for id_ in KEYS} | dict([NEXT_CHANNEL] if waiting else [])
     named = {
-        id_: Content.assemble((name_of(chosen[id_][0]), "bold $accent"), f" {label}  ")
+        id_: key_click(
+            Content.assemble((name_of(chosen[id_][0]), "bold $accent"), f" {label}  "), id_
+        )
         for id_, label in labels.items()
     }
     for id_ in GIVING_WAY:
@@ -213,9 +225,10 @@ def sidebar(
         right = Content.styled(waits, "bold $warning") if new else Content("")
         if info.channel == shown:
             name = Content(f"> {sentences.channel_title(info)}")
-            lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
+            row = _row(name, right, SIDEBAR_WIDTH).stylize("bold $primary")
         else:
-            lines.append(_row(Content(f"  {sentences.channel_title(info)}"), right, SIDEBAR_WIDTH))
+            row = _row(Content(f"  {sentences.channel_title(info)}"), right, SIDEBAR_WIDTH)
+        lines.append(channel_click(row, info.channel))
     here_now = sentences.find(snapshot, shown)
     governance = None if here_now is None else here_now.governance
     peers = here_first(snapshot)
@@ -238,10 +251,10 @@ def sidebar(
         is_shared = called != clean_nick(peer.nick)
         # The key is what tells them apart, and there is no room for both.
         state = thought if is_shared else Content.styled(_presence(peer), DIM) + thought
-        lines.append(_row(name, state, SIDEBAR_WIDTH))
+        lines.append(peer_click(_row(name, state, SIDEBAR_WIDTH), peer.peer))
     if (more := len(peers) - here - AWAY_SHOWN) > 0:
         key = with_keys("{peers}", chosen)
-        lines.append(Content.styled(f"  and {more:,} more, {key}", DIM))
+        lines.append(key_click(Content.styled(f"  and {more:,} more, {key}", DIM), "peers"))
     return Content("\n").join(lines)
 
 
@@ -258,9 +271,11 @@ def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> 
         right = Content.styled(role, DIM)
         if peer is not None:
             right += Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
-        lines.append(_row(name, right, SIDEBAR_WIDTH))
+        row = _row(name, right, SIDEBAR_WIDTH)
+        lines.append(row if one.peer == snapshot.me else peer_click(row, one.peer))
     if (more := len(governance.members) - MEMBERS_SHOWN) > 0:
-        lines.append(Content.styled(f"  and {more:,} more, /members", DIM))
+        rest = Content.styled(f"  and {more:,} more, /members", DIM)
+        lines.append(clickable(rest, "app.submit('/members')"))
     return lines
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from chat_tui.debug.pane import DebugPane
+from chat_tui.debug.state_sections import Order
 from chat_tui.debug.tab_table import TABS, TERMS, Tab
 from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
@@ -36,6 +37,85 @@ async def test_what_is_being_written_stays_while_the_pane_has_the_keys() -> None
         assert app.query_one(DebugPane).display
         await pilot.press("f2")
         assert app.query_one(DebugPane).keys_here
+
+
+@pytest.mark.parametrize("tab", ["5", "6"])
+async def test_escape_closes_one_thing_at_a_time_and_the_last_line_says_which(tab: str) -> None:
+    async with opened(scenes.repairing, tab, "slash", *"s", "enter", "j", "enter") as screen:
+        said = []
+        for _ in range(3):
+            said.append(screen.keys().split("Esc ")[1].split("  ")[0])
+            assert screen.app.focused is screen.pane.listing
+            await screen.press("escape")
+
+        assert said == ["closes the row", "closes the filter", "closes the pane"]
+        assert not screen.pane.display
+        assert screen.app.focused is screen.app.composer
+
+
+async def test_escape_while_writing_closes_what_is_said_and_then_the_pane() -> None:
+    async with opened(scenes.repairing, "tab") as screen:
+        await command(screen.pilot, "/nonsense")
+        await screen.press("escape")
+        still_open = screen.pane.display
+        await screen.press("escape")
+
+        assert (still_open, screen.pane.display) == (True, False)
+
+
+async def test_the_frame_of_what_has_the_keys_glows() -> None:
+    async with opened(scenes.morning) as screen:
+        app = screen.app
+        conversation = app.query_one("#conversation")
+
+        def glowing() -> list[bool]:
+            found = [screen.pane, conversation, app.composer]
+            colours = [one.styles.border_top[1] for one in found]
+            return [colours.count(colour) == 1 for colour in colours]
+
+        in_pane = glowing()
+        await screen.press("tab")
+        in_composer = glowing()
+        await screen.press("ctrl+t")
+
+        assert in_pane == [True, False, False]
+        assert in_composer == [False, False, True]
+        assert glowing() == [False, True, False]
+        assert str(screen.pane.border_title) == "PROTOCOL Buffers"
+        assert str(conversation.border_title) == "#lobby"
+
+
+async def test_the_last_line_shows_the_keys_of_what_has_them() -> None:
+    async with opened(scenes.morning) as screen:
+        pane = screen.keys()
+        await screen.press("5")
+        wire = screen.keys()
+        await screen.press("slash")
+        asking = screen.keys()
+        await screen.press("escape", "tab")
+        composer = screen.keys()
+        await screen.press("ctrl+t")
+
+        assert pane.startswith("Enter opens  s sorts")
+        assert wire.startswith("/ filters  p pauses  r records")
+        assert asking == "Esc closes this line  F1 help"
+        assert composer.startswith("F1 Help  F2 Protocol")
+        assert screen.keys().startswith("Enter details  y copy  q quote")
+
+
+async def test_a_key_in_the_last_line_can_be_clicked() -> None:
+    async with opened() as screen:
+        for word, tab in (("sorts", Order.ID), ("sorts", Order.PERSON)):
+            await screen.click_key(word)
+            assert screen.pane.buffers.order is tab
+        await screen.click_key("terms")
+        assert "Terms of Buffers" in screen.text()
+        await screen.click_key("closes the terms")
+        assert "Terms of Buffers" not in screen.text()
+        await screen.click_key("write")
+
+        assert screen.app.focused is screen.app.composer
+        assert screen.pane.display
 
 
 async def test_escape_closes_what_is_open_and_the_pane_at_last() -> None:
@@ -126,7 +206,7 @@ async def test_a_key_of_the_pane_is_changed_and_the_pane_says_so() -> None:
             await command(screen.pilot, line)
         left = screen.hint()
         await screen.press("f8")
-        hint = screen.hint()
+        keys = screen.keys()
         before = screen.lines()
         await screen.press("Z")
         sorted_otherwise = screen.lines()
@@ -138,7 +218,7 @@ async def test_a_key_of_the_pane_is_changed_and_the_pane_says_so() -> None:
         said = " ".join(line.content.plain.strip() for line in screen.pane.listing._lines)
 
     assert left == "F8: the keys go here"
-    assert hint == "Enter opens · Z sorts · ? terms"
+    assert keys.startswith("Enter opens  Z sorts  ? terms  x freeze  f full  Tab write")
     assert sorted_otherwise != before
     assert still_going is None
     assert frozen == "frozen 0 s · x goes on"

@@ -8,6 +8,7 @@ from textual.widgets import Static
 
 from chat_tui.app.app import ChatApp
 from chat_tui.debug.pane import DebugPane
+from chat_tui.widgets.panel import Panel
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
@@ -48,6 +49,16 @@ class Screen:
 
     def hint(self) -> str:
         return str(self.pane.query_one("#debug-hint", Static).visual)
+
+    def keys(self) -> str:
+        """The last line of the screen."""
+        return self.app.query_one("#keys", Panel).render().plain.rstrip()
+
+    async def click_key(self, word: str) -> None:
+        """Click a word in the last line."""
+        at = self.keys().index(f" {word}") + 1
+        await self.pilot.click("#keys", offset=(at + 1, 0))  # one cell of padding
+        await self.pilot.pause()
 
     def selected(self) -> list[str]:
         return [line for line in self.lines() if line.startswith(">")]

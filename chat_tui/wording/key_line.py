@@ -1,0 +1,48 @@
+"""The last line while something else than the input has the keys: its keys, each to be clicked."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from textual.content import Content
+
+from chat_tui.keys.names import name_of
+from chat_tui.keys.table import Chosen
+from chat_tui.wording.clicks import key_click
+
+Does: TypeAlias = tuple[tuple[str, ...], str]
+"""Ids of keys (`chat_tui.keys.table`), and what they do."""
+
+SELECTED: Final[tuple[Does, ...]] = (
+    (("reading_details",), "details"),
+    (("reading_copy",), "copy"),
+    (("reading_quote",), "quote"),
+    (("reading_open",), "link"),
+    (("reading_graph",), "graph"),
+    (("reading_pin",), "pin"),
+    (("reading_write",), "write"),
+    (("close",), "back"),
+    (("help",), "help"),
+)
+"""The keys while a message is selected."""
+
+GAP: Final = "  "
+
+
+def key_line(does: Sequence[Does], chosen: Chosen, width: int) -> Content:
+    """Return keys with what they do; of more than `width` has room for, the last but two go.
+
+    The last two say how one gets out, and where the help is.
+    """
+    parts = [_part(ids, word, chosen) for ids, word in does]
+    while len(parts) > 2 and _cells(parts) > width:  # noqa: PLR2004
+        del parts[-3]
+    return Content(GAP).join(parts)
+
+
+def _part(ids: Sequence[str], word: str, chosen: Chosen) -> Content:
+    keys = [key_click(Content.styled(name_of(chosen[id_][0]), "bold $accent"), id_) for id_ in ids]
+    return Content(" ").join(keys) + key_click(Content(f" {word}"), ids[0])
+
+
+def _cells(parts: Sequence[Content]) -> int:
+    return sum(part.cell_length for part in parts) + len(GAP) * (len(parts) - 1)
