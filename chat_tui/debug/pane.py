@@ -34,12 +34,11 @@ from chat_tui.debug.tabs.trace import TracePage
 from chat_tui.debug.tabs.wire import WirePage
 from chat_tui.debug.wording import file_named
 from chat_tui.keys.places import Place
-from chat_tui.keys.table import USUAL, Chosen, with_keys
+from chat_tui.keys.table import USUAL, Chosen, Does, with_keys
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.text.times import count, span
 from chat_tui.widgets.messages import DebugClosed, PaneKeysChanged, Refused, Told
 from chat_tui.wording.glyphs import UNICODE, Glyphs
-from chat_tui.wording.key_line import Does
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Final
 
 from chat_tui.keys.names import name_of
-from chat_tui.wording.key_line import Does
+from chat_tui.keys.table import Does
 
 
 class Tab(Enum):

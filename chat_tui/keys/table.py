@@ -18,6 +18,10 @@ Chosen: TypeAlias = Mapping[str, tuple[str, ...]]
 """The keys there are, as Textual names them, by the ids of the table."""
 
 
+Does: TypeAlias = tuple[tuple[str, ...], str]
+"""Ids of keys, and what they do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One thing that keys do: `keys` as Textual names them, with commas between."""

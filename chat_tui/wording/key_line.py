@@ -1,16 +1,13 @@
 """The last line while something else than the input has the keys: its keys, each to be clicked."""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from textual.content import Content
 
 from chat_tui.keys.names import name_of
-from chat_tui.keys.table import Chosen
+from chat_tui.keys.table import Chosen, Does
 from chat_tui.wording.clicks import key_click
-
-Does: TypeAlias = tuple[tuple[str, ...], str]
-"""Ids of keys (`chat_tui.keys.table`), and what they do."""
 
 SELECTED: Final[tuple[Does, ...]] = (
     (("reading_details",), "details"),
