@@ -35,12 +35,15 @@ class Wishes(NamedTuple):
     once: bool = False
     people: int | None = None
     record: Path | None = None
+    cast: Path | None = None
     as_lines: bool = False
     formulas: bool = False
 
 
 def demo(wishes: Wishes) -> int:
     """Play the demo; returns the exit status."""
+    if wishes.cast is not None:
+        return _cast(wishes, wishes.cast)
     record, number = wishes.record, wishes.scenario
     seed = SEED if wishes.seed is None else wishes.seed
     if wishes.as_lines or not _has_screen():
@@ -70,6 +73,26 @@ def demo(wishes: Wishes) -> int:
     )
     _show(DemoApp(screen, own_settings()))
     return 0
+
+
+def _cast(wishes: Wishes, file: Path) -> int:
+    """Record the demo's screen, as it is played once by a program of its own."""
+    from chat_tui.cli import cast
+
+    if wishes.as_lines:
+        raise LocalError("--cast records the screen: leave --plain out.")
+    command = [sys.executable, "-m", "chat_tui", "demo", "--once", f"--speed={wishes.speed}"]
+    for option, value in (
+        ("--scenario", wishes.scenario),
+        ("--seed", wishes.seed),
+        ("--peers", wishes.people),
+        ("--record", wishes.record),
+    ):
+        command += [] if value is None else [option, str(value)]
+    chosen = (
+        "" if wishes.scenario is None else f": {scenario(wishes.scenario, wishes.people).title}"
+    )
+    return cast.record(file, command, f"chat-tui demo{chosen}")
 
 
 def replay(*, file: Path, speed: float, as_lines: bool, formulas: bool) -> int:

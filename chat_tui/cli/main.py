@@ -340,6 +340,11 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
     help="Write what was played, and what you did, to this file for `replay`.",
 )
 @click.option(
+    "--cast",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Play once, and write the screen to this file as an asciicast for asciinema.",
+)
+@click.option(
     "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
 )
 @click.option(

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
@@ -29,6 +29,7 @@ from chat_tui.demo.scenario import SEED
 from chat_tui.demo.stage import Stage
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
+from chat_tui.widgets.canvas import Canvas
 from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
@@ -62,7 +63,7 @@ class DemoScreen(Playback):
         super().__init__(player, **playing)
         self._glyphs = glyphs
         self._formulas = False
-        self._canvas = Static("", id="canvas", markup=False)
+        self._canvas = Canvas(id="canvas")
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
 
@@ -204,14 +205,14 @@ class DemoScreen(Playback):
         """Draw what there is."""
         width, height = self.size
         if width < WIDTH_MIN or height < HEIGHT_MIN:
-            self._canvas.update("Please enlarge the window to 60 columns and 16 lines.")
+            self._canvas.show([Content("Please enlarge the window to 60 columns and 16 lines.")])
             return
         if self.player is None:
-            self._canvas.update(f" Making scenario {self._number} ready ...")
+            self._canvas.show([Content(f" Making scenario {self._number} ready ...")])
             return
         shot = self.player.shot
         lines = draw(shot, self._setting(width, height), self._titles)
-        self._canvas.update(Content("\n").join(lines), layout=False)
+        self._canvas.show(lines)
         if self._drawer.display:
             self._drawer.set_class(width < BESIDE, "-full")
             self._drawer.show(shot.people[self._selected], keys_of(self))

@@ -66,6 +66,8 @@ class Stage:
         """Which picture is shown; None for the present."""
         self._clock: Nanos = 0
         """The time shown while the past is played again."""
+        self.slice_s = SLICE_S
+        """Seconds of computing at once; endless where nobody waits."""
         self._oldest_again = 0
         """Where the oldest picture of before is, after `_remember`."""
 
@@ -163,7 +165,7 @@ class Stage:
             self._fresh = None
             if len(self.run.said) > told:
                 self._moved()
-            if time.perf_counter() - began > SLICE_S:
+            if time.perf_counter() - began > self.slice_s:
                 break
 
     def act(self, act: Act) -> bool:

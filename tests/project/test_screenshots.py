@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.chat_tui.casts import CASTS, SIZE_MAX, checked
 from tests.support.chat_tui.pictures import PICTURES
 from tests.support.chat_tui.screenshots import DIRECTORY, FONTS, png_of, svg_of
 
@@ -59,9 +60,23 @@ def test_another_computer_takes_the_same_pictures(tmp_path: Path) -> None:
 
 def test_each_picture_is_there_as_svg_and_png_and_nothing_else_is() -> None:
     wanted = {f"{name}.{kind}" for name in PICTURES for kind in ("svg", "png")}
+    wanted |= {f"{name}.cast" for name in CASTS}
 
     assert {path.name for path in DIRECTORY.iterdir() if path.is_file()} == wanted
     assert len(PICTURES) >= 12
+
+
+def test_three_casts_show_scenarios_of_the_demo_to_their_promises() -> None:
+    assert len(CASTS) == 3
+    for name in CASTS:
+        text = (DIRECTORY / f"{name}.cast").read_text(encoding="utf-8")
+        header, events = checked(text)
+        shown = "".join(data for _, code, data in events if code == "o")
+
+        assert len(text.encode()) < SIZE_MAX, name
+        assert (header["width"], header["height"]) == (80, 24)
+        assert "You will see" in shown
+        assert "Every promise holds." in shown
 
 
 def test_whoever_looks_at_a_picture_asks_no_server_for_a_font() -> None:

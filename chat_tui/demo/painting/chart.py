@@ -13,6 +13,7 @@ from textual.content import Content
 
 from chat_tui.demo.moment import Shot, Titles
 from chat_tui.demo.pacing.traffic import ASKS, WORDS, Traffic, Wait, kind_of
+from chat_tui.demo.painting.cells import content_of
 from chat_tui.demo.painting.setting import Setting, person_style
 from chat_tui.demo.phrases import waits
 from chat_tui.terminal.themes import author_styles
@@ -32,6 +33,9 @@ TOGETHER: Final[Nanos] = 5 * MILLISECOND
 
 LOOKED_AT: Final = 600
 """Newest frames that are looked at: a whole history that is handed over is one line."""
+
+WORTH: Final[Nanos] = 500 * MILLISECOND
+"""A wait that was over sooner is no line any more."""
 
 TIME_CELLS: Final = 6
 WORD_CELLS: Final = 16
@@ -89,8 +93,8 @@ def rows_of(traffic: Traffic, now: Nanos) -> list[Row]:
                 )
             )
     for wait in traffic.waits:
-        if wait.began <= now:
-            ends = wait.until if wait.ended is None else min(wait.until, wait.ended)
+        ends = wait.until if wait.ended is None else min(wait.until, wait.ended)
+        if wait.began <= now and (now < ends or ends - wait.began >= WORTH):
             rows.append(Row("wait", wait.who, wait.message_id, wait.began, ends, wait=wait))
     return sorted(rows, key=lambda row: row.began)
 
@@ -175,13 +179,7 @@ class _Cells:
     @property
     def content(self) -> Content:
         """The line."""
-        parts: list[tuple[str, str]] = []
-        for sign, style in zip(self.signs, self.styles, strict=True):
-            if parts and parts[-1][1] == style:
-                parts[-1] = (parts[-1][0] + sign, style)
-            else:
-                parts.append((sign, style))
-        return Content.assemble(*parts)
+        return content_of(self.signs, self.styles)
 
 
 def _line(row: Row, time: str, lanes: Sequence[int], at: Setting, titles: Titles) -> Content:

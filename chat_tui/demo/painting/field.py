@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from textual.content import Content
 
 from chat_tui.demo.crowd import ASKS, HAS, LACKS, OFF, WAITS, WORDS, Field
+from chat_tui.demo.painting.cells import content_of
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.text.times import size
 from chat_tui.wording.panels import BUSY, DIM, GOOD
@@ -71,10 +72,14 @@ def field_lines(field: Field, at: Setting, height: int) -> list[Content]:
     figures = _figures(field, at, grid, len(answering), at.width - grid.width - 3)
     lines: list[Content] = []
     for row in range(height):
-        line = Content(" ")
-        for sign, style in cells[row * grid.columns : (row + 1) * grid.columns]:
-            line += Content.styled(sign, style) + Content(" " * (grid.spacing - 1))
-        line = line.pad_right(grid.width + 3 - line.cell_length)
+        shown = cells[row * grid.columns : (row + 1) * grid.columns]
+        spread = [(" ", DIM)]
+        for sign, style in shown:
+            # A blank in the style before it costs the terminal nothing.
+            blank = (" ", DIM if "reverse" in style else style)
+            spread += [(sign, style), *[blank] * (grid.spacing - 1)]
+        line = content_of([sign for sign, _ in spread], [style for _, style in spread])
+        line = line.pad_right(max(0, grid.width + 3 - line.cell_length))
         lines.append(line + figures[row] if row < len(figures) else line)
     return lines
 

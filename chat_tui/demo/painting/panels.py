@@ -90,7 +90,8 @@ def _conversation(
     if info is not None and info.missing_count:
         below += [Content.styled(part, BUSY) for part in wrap(_missing(person, at), width)]
     for line in person.held[: max(1, height // 3)]:
-        text = f"{clean_nick(line.nick)}: {_text(line)} held back"
+        text = f"{clean_nick(line.nick)}: {_text(line)} held"
+        text += " back" if cell_len(text) + 5 <= width else ""
         below += [Content.styled(part, DIM) for part in wrap(text, width)]
     below = below[: max(1, height - 1)]
     lines: list[Content] = []

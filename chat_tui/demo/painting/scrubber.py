@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from chat_tui.demo.pacing.score import Score
+from chat_tui.demo.painting.cells import content_of
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.wording.panels import BAD, DIM
 from sync.machine import SECOND, Nanos
@@ -32,7 +33,7 @@ def scrubber(score: Score, at: Setting, width: int) -> Content:
         if is_lost:
             styles[cell] = BAD
     signs[here], styles[here] = knob, "bold $accent"
-    return Content.assemble(*zip(signs, styles, strict=True))
+    return content_of(signs, styles)
 
 
 def seconds(when: Nanos) -> str:

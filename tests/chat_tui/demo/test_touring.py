@@ -4,31 +4,14 @@ import pytest
 
 from chat_tui.demo.acts import Loss
 from chat_tui.demo.app import DemoApp
-from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenarios import SCENARIOS
-from chat_tui.demo.screen import DemoScreen
 from sync.machine import SECOND
-from tests.support.chat_tui.demos import SEED, lines, ready
+from tests.support.chat_tui.demos import SEED, Timed, lines, ready
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 LAST = len(SCENARIOS)
-
-
-class Timed(DemoScreen):
-    """A demo whose viewer's time passes only when a test says so."""
-
-    def _tick(self) -> None:
-        pass
-
-    def watch_to_its_promises(self) -> None:
-        """Let time pass until the promises are shown."""
-        for _ in range(1000):
-            if self.showing.part is Part.CLOSING:
-                return
-            self.let_pass(SECOND)
-        raise AssertionError("it never ends")
 
 
 async def test_it_plays_at_once_from_the_sentence_on() -> None:

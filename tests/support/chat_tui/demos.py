@@ -2,20 +2,27 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from typing import Any
 
 from textual.pilot import Pilot
 
 from chat_tui.demo.app import DemoApp
+from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenarios import scenario
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.stage import Stage
+from chat_tui.widgets.canvas import Canvas
 from chat_tui.wording.glyphs import UNICODE, Glyphs
+from sync.machine import SECOND, Nanos
 
 SEED = 4
+LOOK = SECOND // 10
+WATCHED_MAX = 1_000
+"""Seconds of a viewer that any scenario takes less than."""
 
 
 def finished(number: int, seed: int = SEED) -> Run:
@@ -28,6 +35,31 @@ def finished(number: int, seed: int = SEED) -> Run:
 def told(run: Run) -> str:
     """Everything that was told, one sentence a line."""
     return "\n".join(said.plain for said in run.said)
+
+
+class Timed(DemoScreen):
+    """A demo whose viewer's time passes only when somebody says so."""
+
+    def _tick(self) -> None:
+        pass
+
+    def let_pass(self, duration: Nanos) -> None:
+        if self.stage is not None:
+            self.stage.slice_s = inf  # what is shown depends on no computer
+        super().let_pass(duration)
+
+    def see(self, duration: Nanos) -> None:
+        """Let the viewer's time pass, a tenth of a second at a time."""
+        for _ in range(duration // LOOK):
+            self.let_pass(LOOK)
+
+    def watch_to_its_promises(self) -> None:
+        """Let time pass until the promises are shown."""
+        for _ in range(WATCHED_MAX):
+            if self.showing.part is Part.CLOSING:
+                return
+            self.let_pass(SECOND)
+        raise AssertionError("it never ends")
 
 
 @asynccontextmanager
@@ -54,4 +86,4 @@ async def ready(pilot: Pilot[Any]) -> None:
 
 def lines(screen: DemoScreen) -> list[str]:
     """The lines of the canvas as they are painted."""
-    return str(screen.query_one("#canvas").render()).split("\n")
+    return [line.plain for line in screen.query_one(Canvas).lines]

@@ -17,13 +17,12 @@ from chat_tui.app.app import ChatApp
 from chat_tui.app.overlays import doctor_content
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.app import DemoApp
-from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
-from chat_tui.demo.screen import DemoScreen
 from chat_tui.settings import schema
 from chat_tui.widgets.text_screen import TextScreen
+from sync.machine import SECOND
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.demos import SEED, ready
+from tests.support.chat_tui.demos import SEED, Timed, ready
 from tests.support.chat_tui.governed import all_on_alice, removed, screen_of, with_others
 from tests.support.chat_tui.readings import command, shown, until
 
@@ -103,7 +102,7 @@ def waiting() -> ChatApp:
 
 
 def demo(number: int) -> Callable[[], DemoApp]:
-    return lambda: DemoApp(DemoScreen(played=Recording(number, SEED), course=Course(paused=True)))
+    return lambda: DemoApp(Timed(played=Recording(number, SEED)))
 
 
 # -- what was done there ---------------------------------------------------------------------------
@@ -161,22 +160,19 @@ async def see_the_doctor(pilot: Pilot[Any]) -> None:
     await pilot.pause()
 
 
-def stepping_to(sentence: str) -> Act:
-    """Step through a scenario of the demo until something is told."""
+def watching(seconds: float, *keys: str) -> Act:
+    """Watch a scenario of the demo for so long, from its sentence on; then press keys."""
 
-    async def step(pilot: Pilot[Any]) -> None:
+    async def watch(pilot: Pilot[Any]) -> None:
         await ready(pilot)
         screen = pilot.app.screen
-        assert isinstance(screen, DemoScreen)
-        stage = screen.stage
-        assert stage is not None
-        while not stage.shot.said or sentence not in stage.shot.said[-1].plain:
-            assert not stage.over, f"nobody says {sentence!r}"
-            stage.forward()
-        screen.action_speed(0)
+        assert isinstance(screen, Timed)
+        screen.see(int(seconds * SECOND))
+        await pressing(*keys)(pilot)
+        screen.paint()
         await pilot.pause()
 
-    return step
+    return watch
 
 
 nothing: Final = pressing()
@@ -203,8 +199,12 @@ PICTURES: Final = {
     "verify": Picture(known, NARROW, pressing("f3", "v")),
     "changed_key": Picture(lambda: known(impostor=True), NARROW, nothing),
     "clock": Picture(ahead, NARROW, nothing),
-    "demo_wide": Picture(demo(3), WIDE, stepping_to("back and starts a random wait")),
-    "demo_narrow": Picture(demo(5), NARROW, stepping_to("1 part equal")),
+    "demo_wide": Picture(demo(3), WIDE, watching(24.2)),
+    "demo_narrow": Picture(demo(5), NARROW, watching(49)),
+    "demo_small": Picture(demo(4), SMALL, watching(25)),
+    "demo_crowd": Picture(demo(7), WIDE, watching(12.5)),
+    "demo_protocol": Picture(demo(3), WIDE, watching(18, "tab", "tab", "d")),
+    "demo_promises": Picture(demo(9), NARROW, watching(80)),
     "settings": Picture(morning, WIDE, choose_a_theme),
     "palette": Picture(morning, NARROW, pressing("ctrl+p", *"pe")),
     "first_run": Picture(scenes.first_run, NARROW, nothing),

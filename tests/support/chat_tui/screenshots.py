@@ -2,6 +2,7 @@
 
 Rule: the same bytes on every run and every computer. The scenes are simulated, times are in UTC,
 cursors do not blink, the fonts are DejaVu, and what the terminal around says is not listened to.
+Casts of the demo are the exception: they show the same run, painted when there was time to.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from typing import Final
 import resvg_py
 from textual.widgets import Input
 
-from tests.support.chat_tui import scenes
+from tests.support.chat_tui import casts, scenes
 from tests.support.chat_tui.pictures import NARROW, PICTURES, SMALL, WIDE, Picture
 
 __all__ = ["DIRECTORY", "FONTS", "NARROW", "PICTURES", "SMALL", "WIDE", "main", "png_of", "svg_of"]
@@ -93,8 +94,9 @@ def main(arguments: Sequence[str]) -> None:
         (directory / f"{name}.svg").write_text(svg, encoding="utf-8")
         (directory / f"{name}.png").write_bytes(png_of(svg))
     if directory == DIRECTORY:
+        casts.take_all(directory)
         for path in directory.iterdir():
-            if path.is_file() and path.stem not in PICTURES:
+            if path.is_file() and path.stem not in {*PICTURES, *casts.CASTS}:
                 path.unlink()
 
 
