@@ -1,8 +1,8 @@
 """Calimero: governance, and the state of a channel.
 
 Governance is a signed history of who is in; state is what a channel knows besides its lines. Where
-each section of the specification lives: machines and functions without IO. Snapshot and delta sync
-are not built yet.
+each section of the specification lives: machines and functions without IO. Snapshot is not built
+yet.
 
 | section | here |
 |---|---|

@@ -27,7 +27,10 @@ WITH_STATE: Final = Protocols((*WITH_P2PANDA, STATE, HASH, LEVEL))
 LOG: Final = LogSync(SyncKind.CHOOSE, pushes=WAKU_SYNC)
 """Sessions over messages that begin with a handshake, which decides how to go on."""
 
-WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG))
+DELTA: Final = LogSync(SyncKind.DELTA, pushes=WAKU_SYNC)
+"""Delta sync alone, where a person asks for it."""
+
+WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA))
 """With these."""
 
 WHOLE_BY: Final[Mapping[str, Protocols]] = {

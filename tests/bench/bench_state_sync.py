@@ -1,10 +1,11 @@
-"""Cost of agreeing on a channel's state: `python -m tests.bench.bench_state_sync --json`.
+"""Cost of agreeing on state and messages: `python -m tests.bench.bench_state_sync --json`.
 
 Two states that differ by so many pins are brought to agreement by every kind of session, over a
 perfect stream. `bytes` are those before the entries themselves; a round trip counts as 20 kB, as
 in the rule that picks a kind (`sync.sessions.selection`). `state_chosen` is the cost of the one
 that the rule picks beside the cheapest of the row (`peer`). Processor time is of both ends,
-signatures left out: an entry costs that beside.
+signatures left out: an entry costs that beside. Rows about messages are those of
+`tests.bench.comparing.log_rows`.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKi
 from sync.sessions.protocol import ROUND_TRIP
 from sync.sessions.selection import select
 from sync.sessions.values import Plane
+from tests.bench.comparing.log_rows import log_rows
 from tests.bench.report import Params, Result, Stopwatch, at_most, fresh_watch, progress
 from tests.support.sync.state_pairs import StatePair
 from tests.support.sync.states import pin_of
@@ -56,6 +58,7 @@ def state_sync(place: Path) -> Iterator[Result]:
             yield from _row(pool, changed)
     yield from _tree(_pool(MANY))
     yield _handshake(_pool(MANY))
+    yield from log_rows()
 
 
 def _pool(entries: int) -> list[StateEntry]:

@@ -28,7 +28,7 @@ from sync.calimero.log.delta_messages import (
     encode,
 )
 from sync.calimero.log.delta_sending import DeltaSending
-from sync.calimero.log.delta_view import DeltaView, FrozenLog
+from sync.calimero.log.delta_view import DeltaView
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
@@ -55,19 +55,11 @@ ROUNDS_MAX: Final = 64
 class DeltaExchange:
     """One session; see `sync.sessions.protocol.Exchange`, and the module docstring."""
 
-    def __init__(
-        self,
-        opening: Opening,
-        view: DeltaView,
-        log: FrozenLog,
-        ours: SyncHandshake,
-        theirs: SyncHandshake,
-    ) -> None:
-        """Begin with the handshakes of both; `log` is what `view` was when `opening.local` was."""
+    def __init__(self, opening: Opening, ours: SyncHandshake, theirs: SyncHandshake) -> None:
+        """Begin with the handshakes of both; `opening.log` was frozen when `opening.local` was."""
         self.cards: list[Round] = []
         self._opening = opening
-        self._view = view
-        self._log = log
+        self._log = log = _view_of(opening)
         self._our_heads, self._their_heads = ours.log.heads, theirs.log.heads
         self._asking = DeltaAsking(log)
         self._sending = DeltaSending(opening.local)
@@ -120,7 +112,7 @@ class DeltaExchange:
         """Take our turn: what the peer brought has been judged."""
         self._due_at = now + INACTIVITY_MAX
         for message_id, named_at in self._named.items():
-            if not self._view.holds(message_id):
+            if not self._log.holds(message_id):
                 self._asking.want(message_id, named_at)
         self._named = {}
         self._came = False
@@ -233,7 +225,7 @@ class DeltaExchange:
         common = [one for one in self._their_heads if self._log.lamport_of(one) is not None]
         places = [self._log.lamport_of(one) for one in common or self._our_heads]
         floor = min((one for one in places if one is not None), default=0)
-        for message_id, named_at in self._view.missing():
+        for message_id, named_at in self._log.missing():
             self._asking.want(message_id, named_at)
         return self._asking.first(floor)
 
@@ -241,7 +233,7 @@ class DeltaExchange:
         if self._turns >= TURNS_MAX:
             return Want()
         for message_id in self._their_heads:
-            if not self._view.holds(message_id):
+            if not self._log.holds(message_id):
                 self._asking.want(message_id)
         return self._asking.next()
 
@@ -261,6 +253,11 @@ class DeltaExchange:
     def _note(self, message: Message, size: int, *, sent: bool) -> None:
         if len(self.cards) < ROUNDS_MAX:
             self.cards.append(Round(sent, size, words=_words(message)))
+
+
+def _view_of(opening: Opening) -> DeltaView:
+    """Return the messages that a session is about."""
+    return opening.log  # type: ignore[return-value]  # a view of the group's own
 
 
 def _words(message: Message) -> str:

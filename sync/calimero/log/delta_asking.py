@@ -18,7 +18,7 @@ from sync.calimero.log.delta_messages import (
     Stretch,
     Want,
 )
-from sync.calimero.log.delta_view import FrozenLog
+from sync.calimero.log.delta_view import DeltaView
 
 NEAR_FIRST: Final = 16
 """Messages of ours below a gap that are told about it at first; twice as many each later time. So
@@ -38,7 +38,7 @@ are not, the next turn knows."""
 class DeltaAsking:
     """See the module docstring."""
 
-    def __init__(self, log: FrozenLog) -> None:
+    def __init__(self, log: DeltaView) -> None:
         self._log = log
         self._floor = LAMPORT_MAX
         self._filter = IdFilter()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from sync.calimero.handshake import decode_handshake, encode_handshake
+from sync.calimero.log.delta import DeltaExchange
 from sync.calimero.log.view import LogView
 from sync.calimero.state.comparing import spread_of
 from sync.calimero.state.session import StateView
@@ -55,7 +56,7 @@ KEY_SIZE: Final = 32
 Maker: TypeAlias = Callable[[Opening, SyncHandshake, SyncHandshake], protocol.Exchange]
 """Makes the exchange of a kind, from what is compared, our handshake and theirs."""
 
-MAKERS: Final[Mapping[SyncKind, Maker]] = {}
+MAKERS: Final[Mapping[SyncKind, Maker]] = {SyncKind.DELTA: DeltaExchange}
 """Kinds that go on on the stream of the handshake."""
 
 NAMES: Final[Mapping[SyncKind, str]] = {
@@ -135,7 +136,8 @@ class Exchange:
     """
 
     def __init__(self, opening: Opening, kind: SyncKind) -> None:
-        self._opening = opening
+        view: LogView = opening.log  # type: ignore[assignment]  # the group's own
+        self._opening = replace(opening, log=view.frozen())
         self._opens = opening.role is Role.INITIATOR
         self._forced = kind if self._opens and kind is not SyncKind.CHOOSE else None
         self._ours = _handshake(opening, self._forced)

@@ -5,6 +5,7 @@ What is compared is frozen by the sessions (`Opening.local`); this is the rest.
 
 from typing import Protocol
 
+from sync.calimero.log.delta_view import DeltaView
 from sync.machine import MessageId
 
 
@@ -26,3 +27,6 @@ class LogView(Protocol):
 
     def wanted(self) -> tuple[MessageId, ...]:
         """Return the messages that others name and that are not here, those given up too."""
+
+    def frozen(self) -> DeltaView:
+        """Return the messages as they are at this moment, for delta sync."""

@@ -4,6 +4,7 @@ from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from sync.group.views.delta import FrozenMessages
 from sync.machine import MessageId
 from sync.sessions.handshake import HEADS_MAX
 
@@ -48,3 +49,7 @@ class MessagesOf:
         incoming = self._group.sds.incoming
         named = dict.fromkeys(chain(incoming.missing, incoming.lost))
         return tuple([one for one in named if not self._group.holds(one)])
+
+    def frozen(self) -> FrozenMessages:
+        """See `LogView`."""
+        return FrozenMessages(self._group)

@@ -8,9 +8,7 @@ from sync.calimero.log.delta_messages import DeltaEntries, Message, decode
 from sync.group import values
 from sync.group.values import StoredMessage
 from sync.machine import SECOND, Nanos
-from sync.sessions.protocol import Protocols
-from sync.waku.session import WAKU_SYNC
-from tests.support.sync.delta_alone import DeltaAlone
+from sync.manager.registry import WITH_CALIMERO
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.pairs import Pair
@@ -33,17 +31,8 @@ def conversation(
 
 
 def member(name: str) -> Member:
-    """Return a member that speaks delta sync, and Waku Sync."""
-    delta = DeltaAlone()
-    made = Member(name, protocols=Protocols((WAKU_SYNC, delta)))
-    delta.group = made.group
-    return made
-
-
-def delta_of(one: Member) -> DeltaAlone:
-    [_, delta] = one.protocols
-    assert isinstance(delta, DeltaAlone)
-    return delta
+    """Return a member that speaks all there is."""
+    return Member(name, protocols=WITH_CALIMERO)
 
 
 @dataclass
@@ -53,6 +42,8 @@ class DeltaPair(Pair):
     now: Nanos = NOW
     spoken: list[tuple[str, Message]] = field(default_factory=list)
     """Messages of delta sync so far, each with who said it."""
+    _begun: set[tuple[str, int]] = field(default_factory=set)
+    """Streams on which the handshake has come."""
 
     def hear(self, one: Member, lines: Sequence[StoredMessage], but: Collection[int] = ()) -> None:
         """Let somebody hear lines, but those at some places, a second each."""
@@ -75,14 +66,18 @@ class DeltaPair(Pair):
         self.run(self.now)
 
     def step(self, now: Nanos = NOW) -> None:
-        if self.queue and isinstance(event := self.queue[0][1], values.SessionPayload):
-            hears = self.queue[0][0]
-            heard = len(delta_of(hears).payloads)
-            super().step(now)
-            if len(delta_of(hears).payloads) > heard:
+        """Let one thing arrive; messages of delta sync are noted."""
+        hears, event = self.queue[0]
+        if isinstance(event, values.SessionPayload) and self._is_of_exchange(hears, event):
+            if (hears.name, event.session) in self._begun:
                 self.spoken.append((self.beside(hears).name, decode(event.payload)))
-            return
+            self._begun.add((hears.name, event.session))
         super().step(now)
+
+    @staticmethod
+    def _is_of_exchange(hears: Member, event: values.SessionPayload) -> bool:
+        session = hears.group.sessions.numbered(event.session)
+        return session is not None and session.check_stream != event.session
 
     def said(self, kind: type[Message], by: Member | None = None) -> list[Message]:
         """Return the messages of a kind, of one of them or both."""

@@ -7,7 +7,7 @@ import pytest
 from sync.calimero.log.delta_filter import IdFilter
 from sync.calimero.log.delta_messages import BloomFilter, DeltaEntries, Want
 from sync.group import values
-from sync.machine import MINUTE, SECOND, Tick
+from sync.machine import HOUR, MINUTE, SECOND, Tick
 from tests.support.sync.delta_pairs import DeltaPair, conversation, pair
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW_MS, only
@@ -41,6 +41,21 @@ def test_one_lost_line_comes_alone_in_two_turns() -> None:
         BloomFilter, DeltaEntries, BloomFilter, Want, Want,
     ]  # fmt: skip
     assert_alike(both, lines)
+
+
+def test_a_line_that_was_given_up_is_still_known_to_lack() -> None:
+    both, lines = pair(), conversation(60)
+    both.hear(both.one, lines, {30})
+    both.hear(both.other, lines)
+    both.now += HOUR
+    both.one.advance(both.now)
+    assert not both.one.group.sds.incoming.missing, "nobody is asked any more"
+
+    both.meet()
+
+    assert both.converged
+    assert both.entries == 1
+    assert both.pushed == 0
 
 
 @pytest.mark.parametrize("begins", ["one", "other"])
@@ -100,18 +115,6 @@ def test_what_is_above_the_frontier_comes_without_being_named() -> None:
     assert both.entries == 2
     assert both.pushed == 0
     assert_alike(both, [*lines, *news, told])
-
-
-def test_equal_members_say_only_that() -> None:
-    both, lines = pair(), conversation(60)
-    both.hear(both.one, lines)
-    both.hear(both.other, lines)
-
-    both.meet()
-
-    assert both.converged
-    assert [one.result for one in both.ended] == ["equal", "equal"]
-    assert both.entries == 0
 
 
 def test_a_line_that_the_filter_seems_to_have_is_found_by_its_child() -> None:

@@ -24,7 +24,7 @@ from sync.calimero.log.delta_messages import (
 from sync.entries.entry import Entry
 from sync.errors import RemoteError
 from sync.group.values import StoredMessage
-from sync.group.views.delta import DeltaMessages
+from sync.group.views.delta import FrozenMessages
 from sync.machine import ChannelId
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Opening, Send
@@ -63,13 +63,16 @@ class Scene:
         self.member = self.both.one
         self.both.hear(self.member, self.lines, {HOLE})
 
-    def begin(self, role: Role = Role.INITIATOR) -> "Scene":
+    def begin(self, role: Role = Role.INITIATOR, heads: Sequence[StoredMessage] = ()) -> "Scene":
         group = self.member.group
         local, held = group.holdings.frozen()
-        opening = Opening(role, CHANNEL, EVE, local, held, EVERYTHING, NOW, lambda: 1_000_000)
-        view = DeltaMessages(group)
-        heads = handshake(self.lines[-16:])
-        self.exchange = DeltaExchange(opening, view, view.frozen(), heads, heads)
+        frozen = FrozenMessages(group)
+        opening = Opening(
+            role, CHANNEL, EVE, local, held, EVERYTHING, NOW, lambda: 1_000_000, log=frozen
+        )
+        ours = handshake(self.lines[-16:])
+        theirs = handshake(heads) if heads else ours
+        self.exchange = DeltaExchange(opening, ours, theirs)
         if role is Role.INITIATOR:
             self.carry_out(self.exchange.open(NOW))
         return self
@@ -262,3 +265,33 @@ def test_more_entries_than_a_session_brings_are_refused(monkeypatch: pytest.Monk
 
     with pytest.raises(RemoteError, match="more than 5 entries"):
         scene.hear(entries(news[5]))
+
+
+def test_a_head_that_does_not_come_is_asked_for_once() -> None:
+    scene = Scene()
+    never = late()
+    scene.begin(heads=[*scene.lines[-15:], never])
+    scene.hear(no_filter())
+    asked = scene.said[-1]
+    assert isinstance(asked, Want)
+    assert id_of(never) in asked.ids
+
+    scene.hear(Want())
+
+    assert scene.said[-1] == Want()
+    assert scene.finished
+
+
+def test_what_comes_after_the_session_began_is_neither_told_nor_sent() -> None:
+    scene = Scene().begin(Role.RESPONDER)
+    news = late()
+    scene.member.hear(news, scene.both.now)
+    assert news.entry.message_id in scene.member.shown()
+
+    scene.hear(no_filter(0))
+
+    sent = [one for said in scene.said if isinstance(said, DeltaEntries) for one in said.contents]
+    assert len(sent) == len(scene.lines) - 1
+    assert news.entry.content not in sent
+    [told] = [one for one in scene.said if isinstance(one, BloomFilter)]
+    assert id_of(news) not in told.filter

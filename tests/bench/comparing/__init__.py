@@ -1,0 +1,1 @@
+"""Rows of benchmarks about ways to compare."""
