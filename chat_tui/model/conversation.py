@@ -155,8 +155,10 @@ class Conversation:
         if index is not None and not waited:
             return self._update(index, line)
         changes: list[Change] = []
-        if not line.own and not self._attention.watched and not counted:
-            changes += self._decorate_at(self._attention.miss(line.position))
+        if line.own:
+            self._attention.wrote()
+        elif not counted:
+            changes += self._count(line.position)
         self._attention.heard(line.position)
         if index is not None:
             changes += self._update(index, line) + self._redecorate([index, index + 1])
@@ -230,6 +232,16 @@ class Conversation:
             return []
         before = self.rows[index].line
         return self._update(index, replace(line, parked=before.parked, waits=before.waits))
+
+    def _count(self, position: Position) -> list[Change]:
+        """Count a message of somebody else as new, if it is."""
+        if not self._attention.watched:
+            return self._decorate_at(self._attention.miss(position))
+        return [
+            change
+            for place in self._attention.catch_up(position)
+            for change in self._decorate_at(place)
+        ]
 
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""

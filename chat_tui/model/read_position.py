@@ -24,6 +24,8 @@ class Attention:
         self._new_from: Position | None = None
         self._new_count = 0
         self._earlier_from: Position | None = None
+        self._goes_on = False
+        """Whether the separator counts what comes below it, though somebody looks already."""
 
     @property
     def first_unread(self) -> Position | None:
@@ -65,6 +67,7 @@ class Attention:
         self.watched = False
         self._read_to, separator = self._newest, self._new_from
         self._new_from, self._new_count = None, 0
+        self._goes_on = False
         return separator
 
     def resume(self, read_to: Position, new: Sequence[Position]) -> Position | None:
@@ -72,9 +75,26 @@ class Attention:
         self._read_to = read_to
         self._newest = max(self._newest or read_to, read_to, *new[-1:])
         self._new_from, self._new_count = (new[0] if new else None), len(new)
+        self._goes_on = bool(new)
         if not self.watched:
             self.unread = len(new)
         return self._new_from
+
+    def wrote(self) -> None:
+        """Note that the person wrote: what comes from now on is said to their face."""
+        self._goes_on = False
+
+    def catch_up(self, position: Position) -> tuple[Position | None, Position | None]:
+        """Count a message of somebody else that came while somebody looks.
+
+        After a start, others bring what was written meanwhile when the screen is open already: it
+        is as new as what the disk had. Returns where the separator stood and stands.
+        """
+        before = self._new_from
+        if self._goes_on and self._read_to is not None and position > self._read_to:
+            self._new_count += 1
+            self._new_from = min(before or position, position)
+        return before, self._new_from
 
     def miss(self, position: Position) -> Position | None:
         """Count a message of somebody else that came while nobody looked."""

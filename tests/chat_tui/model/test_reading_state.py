@@ -16,8 +16,8 @@ from sync.view.view import MessageShown
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import LOBBY, line
 from tests.support.chat_tui.live_screens import until
-from tests.support.chat_tui.readings import long_talk, short_talk, shown
-from tests.support.chat_tui.scenes import BOB, Scene
+from tests.support.chat_tui.readings import long_talk, paint, short_talk, shown
+from tests.support.chat_tui.scenes import ALICE, BOB, Scene
 
 
 def feed_of(scene: Scene) -> Feed:
@@ -53,6 +53,26 @@ async def test_the_screen_goes_on_reading_where_the_last_run_ended(tmp_path: Pat
             await until(pilot, lambda: "are you back?" in shown(third))
             await pilot.pause()
             assert " 2 new " not in shown(third)
+
+
+async def test_what_comes_right_after_a_start_counts_with_what_was_unread(tmp_path: Path) -> None:
+    scene, path = short_talk(), tmp_path / "read.json"
+    with scenes.utc():
+        app = app_of(scene, path)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, path.exists)
+        scene.say(BOB, "are you back?")
+        again = app_of(scene, path)
+        async with again.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: " 1 new " in shown(again))
+            scene.say(BOB, "alice?")
+            scene.say(BOB, "well")
+            await paint(again, pilot)
+            assert " 3 new " in shown(again)
+            scene.say(ALICE, "here I am")
+            scene.say(BOB, "at last")
+            await paint(again, pilot)
+            assert " 3 new " in shown(again), "what is said to one's face is not new"
 
 
 async def test_other_channels_count_messages_and_mentions_of_others(tmp_path: Path) -> None:
