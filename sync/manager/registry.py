@@ -40,5 +40,5 @@ WHOLE_BY: Final[Mapping[str, Protocols]] = {
 }
 """By name: what to speak for whole histories to be compared by that protocol."""
 
-PROTOCOLS: Final = WITH_STATE
+PROTOCOLS: Final = WITH_CALIMERO
 """Protocols of a node that is told nothing else, the usual one first."""

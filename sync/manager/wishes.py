@@ -53,6 +53,11 @@ class Wish:
         return self.why == ASKED
 
     @property
+    def is_search(self) -> bool:
+        """True if any peer may serve it."""
+        return self.why == MISSING
+
+    @property
     def is_tried_again(self) -> bool:
         """True if one that gave way is to begin anew as it was."""
         return self.live or (self.is_asked and self.failures < AGAIN_MAX)

@@ -115,6 +115,7 @@ class Replication:
     usual: bool = False
     family: str = "p2panda"
     stays: bool = True
+    chooses: bool = False
     contradicted: str = "differences above the heights"
 
     @property

@@ -37,6 +37,19 @@ class SyncKind(IntEnum):
         """The flag of the kind among those that somebody speaks."""
         return 1 << self
 
+    @property
+    def word(self) -> str:
+        """Its name as it is shown, and asked for."""
+        return self.name.replace("_", "").lower()
+
+
+def kind_named(protocol: str) -> SyncKind:
+    """Return the kind by which a protocol of this name compares; `CHOOSE` if it is none of these.
+
+    Those that begin with a handshake are none: what they then pick is.
+    """
+    return next((kind for kind in SyncKind if kind.word == protocol), SyncKind.CHOOSE)
+
 
 def flags(*kinds: SyncKind) -> int:
     """Return the flags of these kinds."""

@@ -43,6 +43,7 @@ class Situation:
         logs: how many logs are held.
         offered: whether the peer has announced its author logs of the channel.
         named: whether a person asks for one protocol.
+        handshake: whether a handshake is to pick how to compare.
     """
 
     why: str
@@ -54,6 +55,7 @@ class Situation:
     logs: int = 0
     offered: bool = False
     named: bool = False
+    handshake: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +350,10 @@ class SyncProtocol(Protocol):
         """True if its sessions may go on to pass on what is new."""
 
     @property
+    def chooses(self) -> bool:
+        """True if its sessions begin with a handshake, which picks how to go on."""
+
+    @property
     def contradicted(self) -> str:
         """Words for differences that only the check found."""
 
@@ -395,6 +401,17 @@ class Protocols:
     def among(self, names: Collection[str]) -> "Protocols":
         """Return those with one of these names, and those that everybody speaks."""
         return Protocols(tuple([one for one in self.spoken if one.usual or one.name in names]))
+
+    def choosing(self, plane: Plane, spoken: Collection[str]) -> SyncProtocol | None:
+        """Return the protocol of a plane that begins with a handshake, if the peer speaks it."""
+        return next(
+            (
+                one
+                for one in self.spoken
+                if one.chooses and one.plane is plane and told_as(one) in spoken
+            ),
+            None,
+        )
 
     @property
     def names(self) -> frozenset[str]:

@@ -41,6 +41,12 @@ broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 STALLED_AFTER: Nanos = 5 * SECOND
 """Silence after which what a session should bring is asked elsewhere, and held up for nothing."""
 
+TIMEOUT: Nanos = 30 * SECOND
+"""Time without progress in which protocols end a session."""
+
+WATCHDOG: Nanos = 2 * TIMEOUT
+"""Silence after which a session is ended whatever its protocol says, or waits for."""
+
 CHECK_WITHIN: Nanos = check.INACTIVITY_MAX
 """Time for which the responder waits for the check to begin, and the initiator for its stream."""
 
@@ -383,7 +389,13 @@ class Session:
                 return self.exchange.deadline() if self.exchange else None
             case Stage.OVER:
                 return None
-        return earlier(earlier(due, self.gives_up_at()), self.ends_at)
+        due = earlier(earlier(due, self.gives_up_at()), self.watched_until)
+        return earlier(due, self.ends_at)
+
+    @property
+    def watched_until(self) -> Nanos:
+        """Time at which the watchdog ends the session, which does not end by itself."""
+        return max(self.moved_at, self.heard_at) + WATCHDOG
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""

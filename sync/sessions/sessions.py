@@ -145,7 +145,7 @@ class Sessions:
             case SessionOffered(number, peer, protocol):
                 if protocol == CHECK:
                     return self._checking.on_offered(number, peer, now)
-                return self._on_offered(event, now, offset)
+                return self._handle_opened_stream(event, now, offset)
             case SessionOpened(number, payloads_max):
                 return self._on_opened(number, payloads_max, now)
             case SessionPayload(number, payload):
@@ -290,7 +290,7 @@ class Sessions:
         exchange = self._begin(session, payloads_max, now)
         return self._carry_out(session, exchange.open(now), now)
 
-    def _on_offered(self, offered: SessionOffered, now: Nanos, offset: Nanos) -> list[Effect]:
+    def _handle_opened_stream(self, offered: SessionOffered, now: Nanos, offset: Nanos) -> list[Effect]:
         """Answer a session; where both began one, the one of the smaller key goes on."""
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)
@@ -584,6 +584,8 @@ class Sessions:
                 continue
             if session.ends_at <= now and not session.live:
                 effects += self._end(session, TOO_LONG, now)
+            elif session.watched_until <= now and not session.live:
+                effects += self._end(session, STUCK, now)
             elif session.settled:
                 effects += self._fetching.feed(session, Tick(), now)
             elif session.checking is not None:

@@ -21,7 +21,7 @@ from sync.calimero.state.contents import StateKind
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, relays, stating, typing_notices, writer
 from sync.group.group import Group
-from sync.manager import histories, schedule
+from sync.manager import histories, sync_config
 from sync.p2panda import messages, sending
 from sync.p2panda import session as p2panda
 from sync.runner import input_queue
@@ -134,18 +134,20 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Expectations._news": _links,
     "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
     "Histories._logs": _channels,
-    "Manager._begun": _links,
+    "Choosing._begun": _links,
+    "FailedKinds._failed": lambda scale: 2 * scale.links + 2,  # a plane each
+    "PeerSelection._known": _links,
     "LiveSessions._wanted": _links,
     "Relays._through": relays.AUTHORS_MAX,
     "Relays._told": _links,
     "Sending._due": _stored,
     "Sending._loose": sending.LOOSE_MAX + 1,
-    "Manager._linked": _links,
-    "Manager._observed": _channels,
-    "Manager._regular": _channels,
-    "Manager._running": schedule.SESSIONS_MAX,
-    "Manager._searches": _channels,
-    "Manager._wishes": _links,
+    "Slots.linked": _links,
+    "Periodic.observed": _channels,
+    "Periodic._regular": _channels,
+    "Slots.running": sync_config.SESSIONS_MAX,
+    "Seeking.searches": _channels,
+    "Slots.wishes": lambda scale: 2 * scale.links + 2,  # a plane each
     "OrderedLog._less_recent": log.RECENT_MAX,
     "OrderedLog.recent": log.RECENT_MAX,
     "OrderedSet._pending": ordered_set.PENDING_MAX,

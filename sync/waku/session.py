@@ -68,6 +68,7 @@ class WakuSync:
     usual: bool = True
     stays: bool = False
     family: str = ""
+    chooses: bool = False
     contradicted: str = "fingerprints lied"
 
     def suits(self, situation: Situation) -> Fit | None:

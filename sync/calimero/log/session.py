@@ -102,6 +102,11 @@ class LogSync:
         return NAMES[self.kind]
 
     @property
+    def chooses(self) -> bool:
+        """True if the handshakes pick the kind."""
+        return self.kind is SyncKind.CHOOSE
+
+    @property
     def transfer(self) -> str:
         """Protocol id of the streams that what the check found is pushed on."""
         return self.pushes.transfer
@@ -109,7 +114,8 @@ class LogSync:
     def suits(self, situation: Situation) -> Fit | None:
         """Return how well it suits: the handshake decides, if no person has."""
         if self.kind is SyncKind.CHOOSE:
-            return None if situation.by_logs else Fit(COST, "the handshake decides how")
+            chooses = situation.handshake or situation.named
+            return Fit(COST, "the handshake decides how") if chooses else None
         return Fit(COST, "asked for by name") if situation.named else None
 
     def exchange(self, opening: Opening) -> "Exchange":

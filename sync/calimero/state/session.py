@@ -48,12 +48,6 @@ ROUNDS_MAX: Final = 64
 COST: Final = 21_000
 """Estimate of a session before the handshake: a round trip, and a handshake each way."""
 
-AFTER_FAILURES: Final = {SyncKind.LEVEL: 1, SyncKind.HASH: 2}
-"""Kinds that are forced after so many failures, in turns of `TRIES`: whichever failed, the other
-one comes."""
-
-TRIES: Final = 3
-
 KINDS: Final = {SyncKind.HASH: Comparison.HASH, SyncKind.LEVEL: Comparison.LEVEL}
 
 OUTCOMES: Final = {
@@ -108,15 +102,16 @@ class StateSync:
         """Name by which it is announced, shown and asked for."""
         return NAMES[self.kind]
 
+    @property
+    def chooses(self) -> bool:
+        """True if the handshakes pick the kind."""
+        return self.kind is SyncKind.CHOOSE
+
     def suits(self, situation: Situation) -> Fit | None:
-        """Return how well it suits: the handshake decides, if no person has and no kind failed."""
+        """Return how well it suits: the handshake decides, if no person has."""
         if self.kind is SyncKind.CHOOSE:
             return Fit(COST, "the handshake decides how")
-        if situation.named:
-            return Fit(COST, "asked for by name")
-        if situation.failures % TRIES == AFTER_FAILURES[self.kind]:
-            return Fit(COST - 1, "a session before it came to nothing")
-        return None
+        return Fit(COST, "asked for by name") if situation.named else None
 
     def exchange(self, opening: Opening) -> "Exchange":
         """Return the exchange of one session."""
@@ -153,7 +148,7 @@ class Exchange:
         self._opens = opening.role is Role.INITIATOR
         self._view: StateView = opening.state  # type: ignore[assignment]  # the group's own
         forced = self._opens and kind in KINDS
-        supported = flags(kind) if forced else flags(*KINDS)
+        supported = flags(kind) if forced else flags(*KINDS.keys() - opening.failed)
         self._ours = _handshake(self._view, opening, supported)
         self._outside = self._view.outside
         self._chosen: Selection | None = None

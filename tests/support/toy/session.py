@@ -39,6 +39,7 @@ class Toy:
     usual: bool = False
     stays: bool = False
     family: str = ""
+    chooses: bool = False
     contradicted: str = ""
 
     def suits(self, situation: Situation) -> Fit | None:

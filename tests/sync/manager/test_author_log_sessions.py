@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.manager.choosing import SPAN
+from sync.manager.ends import RETRY_FIRST
 from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
 from sync.manager.live_sessions import RELAYS_MAX
 from sync.manager.registry import WITH_P2PANDA
-from sync.manager.schedule import RETRY_FIRST, SPAN, Manager
+from sync.manager.schedule import Manager
 from sync.manager.values import (
     Announced,
     Asked,

@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.manager.choosing import SPAN
+from sync.manager.ends import MOVED_MAX, RETRY_FIRST, RETRY_MAX
 from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
 from sync.manager.registry import WAKU_ONLY
-from sync.manager.schedule import (
-    AGAIN_AFTER,
-    ASKING_MAX,
-    LACKING_AFTER,
-    MOVED_MAX,
-    PERIOD,
-    RETRY_FIRST,
-    RETRY_MAX,
-    SESSIONS_MAX,
-    SPAN,
-    Manager,
-)
+from sync.manager.schedule import AGAIN_AFTER, Manager
 from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
+from sync.manager.seeking import ASKING_MAX, LACKING_AFTER
+from sync.manager.sync_config import PERIOD, SESSIONS_MAX
 from sync.manager.values import (
     Announced,
     Asked,
@@ -508,7 +501,7 @@ def test_an_author_who_was_let_in_is_compared_with_next_and_once() -> None:
         made.handle(Ended(LOBBY, first.peer, Outcome.CONVERGED), due)
 
         assert (first.peer, first.why) == (wanted, REGULAR)
-        assert made._observed == {}
+        assert made._periodic.observed == {}
 
 
 def test_an_author_without_a_link_is_nobody_to_compare_with() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sync.group.values import Arrived, Restored
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager.schedule import SESSIONS_MAX
+from sync.manager.sync_config import SESSIONS_MAX
 from sync.runner.input_queue import CROWDED
 from sync.runner.runner import Batch, Runner
 from sync.sim.network import PERFECT, Link
