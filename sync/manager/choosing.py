@@ -95,11 +95,14 @@ class Choosing:
     def start(self, key: SessionKey, wish: Wish, now: Nanos) -> Start | None:
         """Return how a wish is served now; None if the peer does not speak what is wanted.
 
-        What handshakes have picked and cannot be had any more is left to handshakes again.
+        What handshakes have picked and cannot be had any more is not left to handshakes again, or
+        they might pick it for ever.
         """
         self._narrow(key, wish, now)
         choice = self.choose(key, wish)
         if choice is None and wish.chosen:
+            self.failed.failed(key, wish.protocol)
+            self.failed.failed(key, "")
             wish.protocol = wish.chosen = ""
             choice = self.choose(key, wish)
         if choice is None:
@@ -127,7 +130,9 @@ class Choosing:
         with what is oldest, and what is newest is wanted first.
         """
         channel, peer = key.channel, key.peer
-        if wish.why != NEW_LINK or wish.then or not self.presences.offers(channel, peer):
+        if wish.why != NEW_LINK or wish.then or wish.chosen:
+            return
+        if not self.presences.offers(channel, peer):
             return
         if self.by_handshake(key, wish) and (self.histories.logs(channel) or self._snaps(key)):
             return

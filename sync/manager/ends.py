@@ -110,8 +110,15 @@ class Ends:
         if not event.then or event.then == event.protocol:
             return False
         if event.then != GOVERNANCE:
-            again = replace(ended, at=now, protocol=event.then, chosen=event.then_why)
-            self._slots.wish_instead(channel, peer, replace(again, estimate=event.estimate))
+            again = replace(
+                ended,
+                at=now,
+                span=None,
+                protocol=event.then,
+                chosen=event.then_why,
+                estimate=event.estimate,
+            )
+            self._slots.wish_instead(channel, peer, again)
             return True
         if ended.moved >= MOVED_MAX:
             return False

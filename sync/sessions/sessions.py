@@ -290,7 +290,9 @@ class Sessions:
         exchange = self._begin(session, payloads_max, now)
         return self._carry_out(session, exchange.open(now), now)
 
-    def _handle_opened_stream(self, offered: SessionOffered, now: Nanos, offset: Nanos) -> list[Effect]:
+    def _handle_opened_stream(
+        self, offered: SessionOffered, now: Nanos, offset: Nanos
+    ) -> list[Effect]:
         """Answer a session; where both began one, the one of the smaller key goes on."""
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)

@@ -40,6 +40,7 @@ from sync.sds import (
     probes,
 )
 from sync.sessions import claims, receiving, served, table
+from sync.sessions.handshake import SyncKind
 from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
 from sync.sim.log_bounds import LOG_BOUNDS
 from sync.sim.scale import Bound, Scale
@@ -171,6 +172,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "OnItsWay.peers": _links,
     "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
     "Served._by_peer": served.PEERS_MAX,
+    "Opening.failed": len(SyncKind),
+    "Session.failed": len(SyncKind),
     "Session.authors": messages.LOGS_MAX,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from sync.errors import LocalError
+from sync.manager.registry import PROTOCOLS, WITH_STATE
+from sync.sessions.protocol import Protocols
 from sync.view.view import SyncShown
 from tests.support.sync.nodes import HOST, Host, host, texts, until, write_all
 
@@ -20,6 +22,9 @@ pytestmark = [pytest.mark.net, pytest.mark.slow]
 LINES = 40
 PARTS = (0.02, 0.3, 0.5, 0.8, 0.98)
 """After which share of what a connection carries it breaks."""
+
+PROOFS = frozenset({"reconciled", "equal", "both have the same"})
+"""Results of sessions that both sides have proved."""
 
 AT_ONCE = 4
 """Meetings at the same time; the programs choose from a few dozen ports."""
@@ -110,10 +115,18 @@ async def wired(wire: Wire) -> AsyncIterator[int]:
 
 
 async def meet_over(
-    tmp_path: Path, dials: str, accepts: str, breaks: int | None, after: int = 0
+    tmp_path: Path,
+    dials: str,
+    accepts: str,
+    protocols: Protocols,
+    breaks: int | None,
+    after: int = 0,
 ) -> Wire:
     """Let two who wrote apart meet over a wire, until both have everything."""
-    async with host(tmp_path, dials, "tea") as one, host(tmp_path, accepts, "tea") as other:
+    async with (
+        host(tmp_path, dials, "tea", protocols=protocols) as one,
+        host(tmp_path, accepts, "tea", protocols=protocols) as other,
+    ):
         wire = Wire(other.port, breaks, after)
         for writer in (one, other):
             await write_all(writer, texts(LINES, 200, writer.name[0]))
@@ -137,16 +150,20 @@ def has_all(member: Host) -> bool:
 
 def proved(member: Host) -> list[SyncShown]:
     """Sessions that say both hold the same; these have got all they needed."""
-    claims = [shown for shown in member.shown(SyncShown) if shown.result in {"reconciled", "equal"}]
+    claims = [shown for shown in member.shown(SyncShown) if shown.result in PROOFS]
     assert all(shown.got == shown.need for shown in claims), claims
     return claims
 
 
-@pytest.mark.parametrize(("dials", "accepts"), [("alice", "bob"), ("bob", "alice")])
+@pytest.mark.parametrize(
+    ("dials", "accepts", "protocols"),
+    [("alice", "bob", WITH_STATE), ("bob", "alice", PROTOCOLS)],
+    ids=["older programs", "handshakes"],
+)
 async def test_every_connection_may_break_after_any_number_of_bytes(
-    tmp_path: Path, dials: str, accepts: str
+    tmp_path: Path, dials: str, accepts: str, protocols: Protocols
 ) -> None:
-    whole = await meet_over(room(tmp_path, "whole"), dials, accepts, None)
+    whole = await meet_over(room(tmp_path, "whole"), dials, accepts, protocols, None)
     cuts = {  # a short connection has fewer places than there are parts
         (number, int(part * size)) for number, size in enumerate(whole.carried) for part in PARTS
     }
@@ -156,7 +173,7 @@ async def test_every_connection_may_break_after_any_number_of_bytes(
     async def meet_cut(number: int, after: int) -> Wire:
         async with places:
             folder = room(tmp_path, f"{number} {after}")
-            return await meet_over(folder, dials, accepts, number, after)
+            return await meet_over(folder, dials, accepts, protocols, number, after)
 
     wires = await asyncio.gather(*(meet_cut(*cut) for cut in cuts), return_exceptions=True)
 
