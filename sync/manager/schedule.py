@@ -2,7 +2,7 @@
 
 Core loop: a link or a start makes wishes (`start`); so does the periodic tick (`periodic`), with
 peer selection (`peer_selection`); wishes become sessions, of which a bounded number run at once
-(`slots`); what a peer opens is `handle_opened_stream` (`sync.sessions.sessions`), and needs no place here.
+(`slots`); what a peer opens needs no place here (`handle_opened_stream` in `sync.sessions`).
 
 One table of sessions for all channels, of those that end: live ones are in none of its places.
 There are five reasons: a new link, messages that others named and we lack, a session of a peer that
