@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.machine import HOUR, MILLISECOND, ChannelId, Nanos, PeerId
-from sync.manager.sync_config import PERIOD
 
 LEFT_OUT: Final[Nanos] = HOUR
 """Time without a comparison after which a peer comes before those that answer sooner."""
+
+HEARD_WITHIN: Final[Nanos] = HOUR
+"""Times that somebody was heard at are told apart by so much: whoever is compared with was."""
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class PeerSelection:
             return (
                 not known.differs,
                 now - known.tried_at < LEFT_OUT,
-                (now - known.heard_at) // PERIOD,
+                (now - known.heard_at) // HEARD_WITHIN,
                 (known.latency // MILLISECOND).bit_length(),
                 is_busy(peer),
                 known.tried_at,

@@ -67,7 +67,7 @@ class Slots:
         if held[key.peer]:
             return False
         host = self.linked[key.channel, key.peer]
-        return held[host] < self.most - 1 or self.wishes[key].why == ASKED
+        return held[host] < max(1, self.most - 1) or self.wishes[key].why == ASKED
 
     def next_of(self, due: set[SessionKey], held: Counter[str]) -> SessionKey:
         """Return which wish comes first: with whom it failed least, then in order.
