@@ -1,4 +1,4 @@
-"""Which protocol a wish is served by: a handshake first, where the peer speaks that.
+"""The protocol that a wish is served by: a handshake first, where the peer speaks that.
 
 With older programs, for shares and live sessions, and where a person has named a protocol, it is
 the cheapest that suits (`choice`).

@@ -25,7 +25,7 @@ class Known:
     heard_at: Nanos
     tried_at: Nanos = 0
     latency: Nanos = 0
-    """What its last handshake took; 0 before there was one."""
+    """Time that its last handshake took; 0 before there was one."""
     differs: bool = False
     """Whether it has reported another root since we agreed."""
 
