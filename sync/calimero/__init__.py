@@ -41,6 +41,7 @@ yet.
 | Level-wise: Level Exchange, Batch Diff | `state.comparing.LevelComparison` |
 | HashNodes, LevelData | `state.messages` |
 | a session of these two | `state.session.Exchange` |
+| the same where one side has a floor | `state.common.Introductions`, `state.common.Part` |
 | Delta Sync: Bloom Filter Exchange | `log.delta_filter.IdFilter`, `log.delta_asking.DeltaAsking` |
 | Delta Request, DeltaEntries | `log.delta_messages`, `log.delta.DeltaExchange` |
 | Subtree Prefetch | `log.delta_messages.Stretch`, `log.delta_sending.DeltaSending` |

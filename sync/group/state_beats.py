@@ -6,12 +6,15 @@ Rules:
    being told anyway.
 3. Of two peers the one with the smaller key begins a session: after the first such beat since they
    are linked, later after two in a row. The other one begins after one more, if nothing came of it.
+4. After a session in which they agreed on all that both can judge, roots that still differ are
+   compared again once one of them is another, or after `AGAIN_AFTER`.
 """
 
 import random
+from dataclasses import dataclass
 from typing import Final
 
-from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, earlier
+from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos, PeerId, earlier
 
 EVERY: Final = 30 * SECOND
 """Interval of beats, a tenth more or less."""
@@ -26,6 +29,18 @@ BEATS: Final = 2
 """Beats in a row with another root after which a session is due."""
 
 
+AGAIN_AFTER: Final = 5 * MINUTE
+"""Time after which roots that rightly differ are compared again: as often as histories are."""
+
+
+@dataclass(slots=True)
+class _Agreed:
+    """The end of a session that left roots apart; `roots` are theirs and ours at the next beat."""
+
+    until: Nanos
+    roots: tuple[bytes, bytes] | None = None
+
+
 class StateBeats:
     """See the module docstring."""
 
@@ -38,6 +53,7 @@ class StateBeats:
         """Peers that came and were not told ours."""
         self._differing: dict[PeerId, int] = {}
         """Beats in a row with another root, by peer; those who have just come begin with one."""
+        self._agreed: dict[PeerId, _Agreed] = {}
         self._root = b""
         self._changed_at: Nanos | None = None
 
@@ -62,6 +78,7 @@ class StateBeats:
         """A peer has no link any more."""
         self._new.discard(peer)
         self._differing.pop(peer, None)
+        self._agreed.pop(peer, None)
         if not self._differing:
             self._next = self._soon = None
 
@@ -89,8 +106,27 @@ class StateBeats:
             return False
         if self._changed_at is not None and now - self._changed_at < SETTLED_AFTER:
             return False
+        if self._is_agreed(peer, (theirs, root), now):
+            self._differing[peer] = 0
+            return False
         self._differing[peer] += 1
         return self._differing[peer] >= BEATS + (self._me > peer)
+
+    def agreed(self, peer: PeerId, now: Nanos) -> None:
+        """A session with a peer ended in agreement, but for what one side cannot judge."""
+        if peer in self._differing:
+            self._agreed[peer] = _Agreed(now + AGAIN_AFTER)
+
+    def _is_agreed(self, peer: PeerId, roots: tuple[bytes, bytes], now: Nanos) -> bool:
+        agreed = self._agreed.get(peer)
+        if agreed is None:
+            return False
+        if agreed.roots is None:
+            agreed.roots = roots
+        if agreed.roots == roots and now < agreed.until:
+            return True
+        del self._agreed[peer]
+        return False
 
     def _note(self, root: bytes, now: Nanos) -> None:
         if root != self._root:

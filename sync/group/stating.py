@@ -189,6 +189,10 @@ class Stating:
             return bytes(SCOPE_SIZE)
         return hashlib.sha256(b"".join(sorted(self._heads()))).digest()
 
+    def knows(self, author: Key) -> bool:
+        """Return whether what somebody sets counts: in open channels once they have written."""
+        return self._knows is None or self._knows(author)
+
     @property
     def aside(self) -> int:
         """Number of entries that came and are in no tree."""
@@ -272,7 +276,7 @@ class Stating:
         return entry
 
     def _let_in(self, entry: StateEntry, lacking: dict[OpId, None]) -> list[Taken]:
-        if self._knows is not None and not self._knows(entry.author):
+        if not self.knows(entry.author):
             self.strangers.add(entry)
             return []
         if self._judge is not None:
@@ -311,7 +315,7 @@ class Stating:
     @property
     def counts(self) -> bool:
         """True if what we set counts with the others: in open channels once we have written."""
-        return self._knows is None or self._knows(self._me)
+        return self.knows(self._me)
 
     def _counts(self, kind: StateKind) -> bool:
         """Return whether to set a register of ours now; a profile is set once it counts.

@@ -147,6 +147,11 @@ def parse(content: bytes) -> StateEntry:
     return StateEntry(signed, content[-SIGNATURE_SIZE:], content)
 
 
+def author_of(content: bytes) -> Key:
+    """Return the author that the bytes of an entry name, sound or not."""
+    return Key(content[1 + GROUP_SIZE : 1 + GROUP_SIZE + KEY_SIZE])
+
+
 def open_entry(content: bytes, group: GroupId) -> StateEntry:
     """Parse an entry, and check that it is signed and of channel `group`.
 

@@ -14,13 +14,14 @@ with all nodes of a level, or at once with the ids of all entries.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from sync.calimero.state.comparing import (
     Difference,
     LevelComparison,
     compare_node,
     compare_spread,
+    tell,
     tell_all_below,
 )
 from sync.calimero.state.entry import RegisterKey
@@ -28,6 +29,7 @@ from sync.calimero.state.messages import (
     CUT,
     ENTRIES_MAX,
     NODES_MAX,
+    Authors,
     Children,
     Entries,
     HashNodes,
@@ -40,8 +42,7 @@ from sync.calimero.state.messages import (
     in_parts,
     node_size,
 )
-from sync.calimero.state.registers import Registers
-from sync.calimero.state.tree import DEPTH_MAX, FAN_OUT, Path
+from sync.calimero.state.tree import DEPTH_MAX, FAN_OUT, Path, Tree
 from sync.errors import RemoteError
 
 START_LEVEL: Final = 2
@@ -102,6 +103,14 @@ class Finished:
 Effect: TypeAlias = Send | Brings | GoOn | Finished
 
 
+class Compared(Protocol):
+    """A state that is compared: all registers, or those of some authors."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the entries that stand now."""
+
+
 class StateExchange:
     """One session; see the module docstring.
 
@@ -113,7 +122,7 @@ class StateExchange:
 
     def __init__(
         self,
-        registers: Registers,
+        registers: Compared,
         content_of: Callable[[RegisterKey], bytes | None],
         aside: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -142,11 +151,14 @@ class StateExchange:
 
     # --- Inputs --------------------------------------------------------------------------------
 
-    def open(self, comparison: Comparison, spread: bytes) -> Sequence[Effect]:
-        """Begin: we have opened the stream; `spread` is the peer's."""
+    def open(self, comparison: Comparison, spread: bytes | None) -> Sequence[Effect]:
+        """Begin: we have opened the stream; `spread` is the peer's, None if it is of more."""
         tree = self._registers.tree
         if comparison is Comparison.HASH:
-            compare_spread(tree, spread, self._found)
+            if spread is None:
+                tell(tree, b"", self._found)
+            else:
+                compare_spread(tree, spread, self._found)
             return self._turn()
         if len(tree) * CUT <= IDS_AT_ONCE:
             tell_all_below(tree, b"", self._found)
@@ -182,6 +194,8 @@ class StateExchange:
                 self._wanted(wanted)
             case Outcome():
                 self._theirs = message
+            case Authors():
+                raise RemoteError("authors told where nodes are compared")
         if more:
             return []
         self._last = None

@@ -1,8 +1,8 @@
 """Messages by which two trees of state are compared: ids first, then the entries themselves.
 
 Ends of a session take turns. A turn is any number of `Entries`, then the messages of one other
-kind, the last of which has no `more` (`Outcome` is alone). A hash of a node, and the id of an
-entry (its leaf), travel cut to 16 bytes.
+kind, the last of which has no `more` (`Outcome` is alone). `Authors` come before all turns. A hash
+of a node, and the id of an entry (its leaf), travel cut to 16 bytes.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias, TypeVar
 
+from sync.calimero.governance.ops import Key
 from sync.calimero.state.entry import ENTRY_SIZE_MAX
 from sync.calimero.state.tree import DEPTH_MAX, FAN_OUT, Path
 from sync.errors import DecodeError
@@ -29,6 +30,9 @@ ENTRIES_MAX: Final = 2_048
 """Entries in one message."""
 
 ROOT_SIZE: Final = 32
+KEY_SIZE: Final = 32
+AUTHORS_MAX: Final = MESSAGE_SIZE // KEY_SIZE
+"""Keys of people in one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +104,22 @@ class Outcome:
     moved: bool = False
 
 
-Message: TypeAlias = HashNodes | LevelData | Want | Entries | Outcome
+@dataclass(frozen=True, slots=True)
+class Authors:
+    """People by their keys, rising: of whom the sender has state, and whom it knows of those told.
+
+    `sync.calimero.state.common` says when.
+    """
+
+    held: tuple[Key, ...]
+    known: tuple[Key, ...]
+    more: bool = False
+
+
+Message: TypeAlias = HashNodes | LevelData | Want | Entries | Outcome | Authors
 
 TAGS: Final[dict[type[Message], int]] = {
-    HashNodes: 0, LevelData: 1, Want: 16, Entries: 17, Outcome: 18,
+    HashNodes: 0, LevelData: 1, Want: 16, Entries: 17, Outcome: 18, Authors: 21,
 }  # fmt: skip
 """Discriminants of MessagePayload."""
 
@@ -136,6 +152,10 @@ def encode(message: Message) -> bytes:
             out.u64(count)
             out.u64(aside)
             out.u8(moved)
+        case Authors(held, known, more):
+            out.each(held, lambda one: out.fixed(one, KEY_SIZE))
+            out.each(known, lambda one: out.fixed(one, KEY_SIZE))
+            out.u8(more)
     return bytes(out.data)
 
 
@@ -233,6 +253,12 @@ def _read_ids(reader: BorshReader) -> tuple[bytes, ...]:
     return ids
 
 
+def _read_keys(reader: BorshReader) -> tuple[Key, ...]:
+    keys = reader.each(lambda: Key(reader.fixed(KEY_SIZE)), AUTHORS_MAX)
+    _rising(keys)
+    return keys
+
+
 def _rising(values: tuple[bytes, ...]) -> None:
     if any(one >= other for one, other in pairwise(values)):
         raise DecodeError("not in order")
@@ -279,4 +305,5 @@ READERS: Final[dict[int, Callable[[BorshReader], Message]]] = {
     18: lambda reader: Outcome(
         reader.fixed(ROOT_SIZE), reader.u64(), reader.u64(), _read_flag(reader)
     ),
+    21: lambda reader: Authors(_read_keys(reader), _read_keys(reader), _read_flag(reader)),
 }

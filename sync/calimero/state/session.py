@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from sync.calimero.governance.ops import Key
 from sync.calimero.handshake import decode_handshake, encode_handshake
 from sync.calimero.state import exchange as compare
 from sync.calimero.state import messages
+from sync.calimero.state.common import Introductions, Part
 from sync.calimero.state.comparing import spread_of
-from sync.calimero.state.entry import RegisterKey
-from sync.calimero.state.exchange import Comparison, Result, StateExchange
+from sync.calimero.state.entry import RegisterKey, author_of
+from sync.calimero.state.exchange import Compared, Comparison, Result, StateExchange
 from sync.calimero.state.registers import Registers
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
@@ -47,6 +49,9 @@ ROUNDS_MAX: Final = 64
 
 COST: Final = 21_000
 """Estimate of a session before the handshake: a round trip, and a handshake each way."""
+
+COMMON: Final = "both have the same of the authors whom both know"
+"""End of a session in which one side has a floor: there may be more on either."""
 
 KINDS: Final = {SyncKind.HASH: Comparison.HASH, SyncKind.LEVEL: Comparison.LEVEL}
 
@@ -81,6 +86,9 @@ class StateView(Protocol):
 
     def scope(self) -> bytes:
         """Return SHA-256 of our sorted heads of governance; zeros where nobody governs."""
+
+    def knows(self, author: Key) -> bool:
+        """Return whether what somebody sets counts here, if we have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +148,8 @@ LEVEL: Final = StateSync(SyncKind.LEVEL)
 class Exchange:
     """One session; see `sync.sessions.protocol.Exchange`.
 
-    Of a kind that is forced, its initiator says that it speaks no other one.
+    Of a kind that is forced, its initiator says that it speaks no other one. Where one end has a
+    floor, the authors whom both know are found before anything is compared.
     """
 
     def __init__(self, opening: Opening, kind: SyncKind) -> None:
@@ -153,6 +162,11 @@ class Exchange:
         self._outside = self._view.outside
         self._chosen: Selection | None = None
         self._comparing: StateExchange | None = None
+        self._theirs: SyncHandshake | None = None
+        self._meeting: Introductions | None = None
+        self._part: Part | None = None
+        self._brought: set[Key] = set()
+        """Authors of entries that were brought since our last turn."""
         self._payloads = 0
         self._heard_at = opening.at
         self._over = False
@@ -172,10 +186,12 @@ class Exchange:
         """
         if self._over:
             raise RemoteError("a message after the end of a session")
-        if self._comparing is None:
-            theirs = decode_handshake(payload)
+        if self._theirs is None:
+            self._theirs = decode_handshake(payload)
             self._note(payload, "handshake", sent=False)
-            effects = self._choose(theirs)
+            effects = self._choose(self._theirs)
+        elif self._comparing is None:
+            effects = self._meet(payload)
         else:
             effects = self._mapped(self._comparing.payload(payload))
             self._note(payload, _words(payload), sent=False)
@@ -187,8 +203,12 @@ class Exchange:
         """Take our turn: what the peer brought has been judged."""
         del now
         assert self._comparing is not None
-        if self._view.outside != self._outside:
+        moved = self._view.outside != self._outside
+        if moved:
             self._comparing.moved()
+        if self._part is not None:
+            self._part.follow(None if moved else self._brought)
+            self._brought = set()
         return self._mapped(self._comparing.go_on())
 
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
@@ -233,13 +253,37 @@ class Exchange:
             return [*effects, self._finished(chosen.why, outcome)]
         assert chosen.kind is not None
         effects.append(Speaks(NAMES[chosen.kind]))
-        self._comparing = StateExchange(
-            self._view.registers, self._content_of, lambda: self._view.aside
-        )
-        if self._opens:
-            begun = self._comparing.open(KINDS[chosen.kind], theirs.state.spread)
-            effects += self._mapped(begun)
-        return effects
+        if not (opener.log.floor or answerer.log.floor):
+            return effects + self._begin(self._view.registers, theirs.state.spread)
+        registers, knows = self._view.registers, self._view.knows
+        self._meeting = Introductions(registers, knows, opens=self._opens)
+        return effects + (self._sent(self._meeting.open()) if self._opens else [])
+
+    def _meet(self, payload: bytes) -> list[Effect]:
+        """Find the authors whom both know; then begin with their entries alone."""
+        meeting, message = self._meeting, messages.decode(payload)
+        if meeting is None or not isinstance(message, messages.Authors):
+            raise RemoteError("it compares before the authors are known")
+        self._note(payload, _words(payload), sent=False)
+        effects = self._sent(meeting.payload(message))
+        if meeting.common is None:
+            return effects
+        self._part = Part(self._view.registers, meeting.common)
+        return effects + self._begin(self._part, None)
+
+    def _begin(self, compared: Compared, spread: bytes | None) -> list[Effect]:
+        """Begin the comparison that the handshakes chose."""
+        assert self._chosen is not None
+        assert self._chosen.kind is not None
+        self._comparing = StateExchange(compared, self._content_of, lambda: self._view.aside)
+        if not self._opens:
+            return []
+        return self._mapped(self._comparing.open(KINDS[self._chosen.kind], spread))
+
+    def _sent(self, payloads: Sequence[bytes]) -> list[Effect]:
+        for payload in payloads:
+            self._note(payload, _words(payload), sent=True)
+        return [Send(payload) for payload in payloads]
 
     def _content_of(self, key: RegisterKey) -> bytes | None:
         entry = self._view.registers.get(key)
@@ -253,9 +297,12 @@ class Exchange:
                     self._note(payload, _words(payload), sent=True)
                     mapped.append(Send(payload))
                 case compare.Brings(contents):
+                    self._brought.update(author_of(content) for content in contents)
                     mapped.append(BringsState(contents))
                 case compare.GoOn():
                     mapped.append(GoOn())
+                case compare.Finished(Result.CONVERGED) if self._part is not None:
+                    mapped.append(self._finished(COMMON, Outcome.BENIGN))
                 case compare.Finished(result):
                     mapped.append(self._finished(result.value, OUTCOMES[result]))
         return mapped
@@ -272,7 +319,9 @@ class Exchange:
 def _handshake(view: StateView, opening: Opening, supported: int) -> SyncHandshake:
     """Return our handshake; of the messages it tells what a session over them would compare."""
     tree, held = view.registers.tree, opening.held.digest
-    log = LogState(held.root, held.count, held.floor, logs=len(opening.heights()))
+    log = LogState(
+        held.root, held.count, opening.window.lower.timestamp, logs=len(opening.heights())
+    )
     state = EntityState(tree.root, len(tree), tree.depth, spread_of(tree))
     return SyncHandshake(view.scope(), log, state, supported)
 
@@ -291,3 +340,5 @@ def _words(payload: bytes) -> str:
             return f"{len(contents):,} entries"
         case messages.Outcome(_, count):
             return f"outcome: {count:,} entries"
+        case messages.Authors(held, known):
+            return f"state of {len(held):,} people, {len(known):,} known"

@@ -9,7 +9,7 @@ from sync.group.machines import Machines
 from sync.sds import events as sds
 from sync.sds.message import Message
 from sync.sessions import values as session_values
-from sync.sessions.values import GOVERNANCE
+from sync.sessions.values import GOVERNANCE, Outcome, Plane
 from sync.waku.session import Transferred
 
 
@@ -62,6 +62,8 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> None:
     """
     if ended.then == GOVERNANCE and group.governing is not None:
         group.governing.beats.wants(ended.peer, group.now)
+    if ended.plane is Plane.STATE and ended.outcome is Outcome.BENIGN:
+        group.state_beats.agreed(ended.peer, group.now)
     if not group.sessions.busy and (ended.need or ended.converged):
         group.loading.session_over(group.now, complete=ended.got >= ended.need)
 

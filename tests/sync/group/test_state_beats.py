@@ -3,7 +3,7 @@
 import random
 from typing import Final
 
-from sync.group.state_beats import BEATS, EVERY, SETTLED_AFTER, StateBeats
+from sync.group.state_beats import AGAIN_AFTER, BEATS, EVERY, SETTLED_AFTER, StateBeats
 from sync.machine import SECOND, Nanos, PeerId
 
 NOW: Final = 1_000 * SECOND
@@ -67,3 +67,19 @@ def test_whoever_has_no_link_is_not_listened_to() -> None:
     beats = beats_of(ALICE)
     assert not beats.heard(BOB, THEIRS, OURS, NOW)
     assert beats.deadline() is None
+
+
+def test_roots_that_rightly_differ_are_compared_again_once_one_changes_or_after_minutes() -> None:
+    other = b"\x04" * 32
+    beats = beats_of(ALICE, BOB)
+    beats.agreed(BOB, NOW)
+    assert not any(beats.heard(BOB, THEIRS, OURS, NOW + beat * EVERY) for beat in range(1, 9))
+    assert not beats.heard(BOB, other, OURS, NOW + 9 * EVERY)
+    assert beats.heard(BOB, other, OURS, NOW + AGAIN_AFTER)
+    later = beats_of(ALICE, BOB)
+    later.agreed(BOB, NOW)
+    due = [beat for beat in range(1, 13) if later.heard(BOB, THEIRS, OURS, NOW + beat * EVERY)]
+    assert due == [11, 12]  # two beats after five minutes
+    later.gone(BOB)
+    later.linked(BOB, NOW + 13 * EVERY)
+    assert later.heard(BOB, THEIRS, OURS, NOW + 13 * EVERY)

@@ -6,7 +6,10 @@ import pytest
 
 from sync.calimero.state.contents import Pin, StateKind, Topic
 from sync.calimero.state.folds import topic
+from sync.calimero.state.session import COMMON
 from sync.errors import LocalError
+from sync.machine import DAY
+from sync.net.options import Options
 from sync.view.view import SyncShown
 from tests.support.sync.nodes import TEA as CHANNEL
 from tests.support.sync.nodes import Host, host, meet, until
@@ -84,3 +87,19 @@ async def test_an_asked_kind_is_taken(tmp_path: Path) -> None:
         alice.node.ask_sync(CHANNEL, bob.me, "level")
         await until(lambda: sessions_of(alice), "it was asked for")
         assert sessions_of(alice)[0].result == "both have the same"
+
+
+async def test_with_a_floor_on_one_side_the_authors_known_to_both_are_compared_once(
+    tmp_path: Path,
+) -> None:
+    days = Options(interface="127.0.0.1", discovery=False, retention=7 * DAY)
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea", options=days) as bob,
+    ):
+        await alice.node.set_state(CHANNEL, StateKind.TOPIC, Topic("tea at four"))
+        await meet(alice, bob)
+        await until(lambda: topic_at(bob) == "tea at four", "bob has the topic")
+        await until(lambda: sessions_of(bob) and sessions_of(alice), "the session is over")
+        for one in (alice, bob):
+            assert [session.result for session in sessions_of(one)] == [COMMON]

@@ -1,0 +1,1 @@
+"""Sessions over the state of a channel, for tests."""
