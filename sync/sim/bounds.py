@@ -168,6 +168,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Probes._held_by": probes.PEERS_MAX,
     "Search.tried": _links,
     "Brought._aside": check_message.ASIDE_MAX + 1,
+    "Together._merged": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
     "Rows.buckets": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
     "OnItsWay.peers": _links,
     "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
