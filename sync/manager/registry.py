@@ -30,11 +30,7 @@ LOG: Final = LogSync(SyncKind.CHOOSE, pushes=WAKU_SYNC)
 DELTA: Final = LogSync(SyncKind.DELTA, pushes=WAKU_SYNC)
 """Delta sync alone, where a person asks for it."""
 
-
-SNAPSHOT: Final = LogSync(SyncKind.SNAPSHOT, pushes=WAKU_SYNC)
-"""The kind of these that fills an empty channel, when it is asked for by name."""
-
-WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA, SNAPSHOT))
+WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA))
 """With these."""
 
 WHOLE_BY: Final[Mapping[str, Protocols]] = {

@@ -287,7 +287,6 @@ class Session:
             log,
             self.offered,
             self.failed,
-            self.retained_from,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange

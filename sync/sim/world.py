@@ -285,11 +285,21 @@ class World:
         """Reads and checks what any of the nodes sends in the first channel."""
         return self._gate
 
-    def send(self, number: int, payload: bytes, receivers: Sequence[int]) -> None:
-        """Put any bytes on the links from node `number`, in the first channel."""
-        room = self.rooms[self.channel]
+    def send(
+        self,
+        number: int,
+        payload: bytes,
+        receivers: Sequence[int],
+        channel: ChannelId | None = None,
+    ) -> None:
+        """Put any bytes on the links from node `number`; None: in the first channel."""
+        room = self.rooms[self.channel if channel is None else channel]
         said = values.Arrived(self.nodes[number].identity.peer_id, payload)
         self._outlet.send(Frame(number, room, said, None), receivers)
+
+    def sign(self, number: int, data: bytes) -> bytes:
+        """Return a node's signature over any bytes, which everybody takes for its own."""
+        return self._turning.sign(self.nodes[number].identity, data)
 
     def record(self, recording: Recording) -> None:
         """Have the nodes keep protocol logs from now on."""
@@ -335,6 +345,13 @@ class World:
         assert self.governed is not None
         self._tokens += 1
         self._feed_channel(node, values.Act(self._tokens, op), self.governed)
+
+    def say_of_governance(self, number: int, effect: values.SendOp | values.SendHeartbeat) -> None:
+        """Let a node say something in the governed channel that its engine would not."""
+        node = self.nodes[number]
+        assert node.runner is not None
+        assert self.governed is not None
+        self._outlet.say(node, Release(self.governed, effect))
 
     def set_state(
         self,

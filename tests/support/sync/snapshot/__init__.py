@@ -1,1 +1,0 @@
-"""Snapshots in tests: both ends alone, and newcomers of a world."""

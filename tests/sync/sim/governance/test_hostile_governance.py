@@ -1,0 +1,88 @@
+"""A hostile member in governance: whatever it signs and sends, the others have one membership.
+
+Every op that anybody takes in is judged by the definition, too (I8 and I9).
+"""
+
+import random
+
+import pytest
+
+from sync.calimero.governance import limits
+from sync.calimero.governance.ops import Key, Role, SetRole
+from sync.machine import MINUTE, SECOND
+from sync.sim.governance.codes import governing_of, removal
+from sync.sim.governance.hostile import HostileMember
+from sync.sim.governance.hostile_acts import ACTS
+from sync.sim.network import Link
+from sync.sim.world import Terms, World
+
+SIZE, HOSTILE = 5, 4
+HONEST = range(HOSTILE)
+
+
+def besieged(seed: int, role: Role, *, removed: bool) -> tuple[World, HostileMember]:
+    """Half a minute of acts by somebody with a role.
+
+    They may be removed in the midst of them, while a cut keeps that from those they are with.
+    """
+    rng = random.Random(seed)
+    world = World(SIZE, seed, Link(loss=0.05), Terms(governed=True))
+    world.run(20 * SECOND)
+    key = Key(world.nodes[HOSTILE].identity.public_key)
+    if role is not Role.MEMBER:
+        world.act(0, SetRole(key, role))
+    world.run(5 * SECOND)
+    hostile = HostileMember(world, HOSTILE, rng)
+    names = list(ACTS) * 3
+    rng.shuffle(names)
+    for turn, name in enumerate(names):
+        hostile.act(name)
+        world.write_text(rng.choice(HONEST), f"line {turn}", world.governed)
+        if removed and turn == len(names) // 3:
+            world.partition({0, 1}, {2, 3, HOSTILE})
+            world.act(0, removal(world, 0, key))
+        if removed and turn == 2 * len(names) // 3:
+            world.network.heal()
+            world.links.rewired()
+        world.run(SECOND)
+    world.run(11 * MINUTE)  # what waits for ops that nobody signed is let go
+    return world, hostile
+
+
+def check(world: World, *, removed: bool) -> None:
+    world.check()
+    first = governing_of(world, 0)
+    there = {key for key, one in first.governance.now.people.items() if one.member}
+    for number in HONEST:
+        other = governing_of(world, number)
+        if Key(world.nodes[number].identity.public_key) not in there:
+            continue  # a hostile admin may put people out
+        assert other.governance.heads == first.governance.heads
+        assert len(other.governance.waiting.ops) <= limits.WAITING_MAX
+        assert not other.pending.entries
+    assert first.governance.now.role(Key(world.nodes[0].identity.public_key)) is Role.OWNER
+    if removed:
+        assert Key(world.nodes[HOSTILE].identity.public_key) not in there
+
+
+@pytest.mark.parametrize(
+    ("seed", "role", "removed"),
+    [(1, Role.MEMBER, False), (2, Role.ADMIN, True)],
+)
+def test_the_others_have_one_membership_whatever_a_member_signs_and_sends(
+    seed: int, role: Role, removed: bool
+) -> None:
+    world, hostile = besieged(seed, role, removed=removed)
+
+    assert set(hostile.done) == set(ACTS)
+    check(world, removed=removed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 22))
+def test_the_others_have_one_membership_in_more_runs(seed: int) -> None:
+    role = [Role.READER, Role.MEMBER, Role.ADMIN][seed % 3]
+    removed = bool(seed % 2)
+    world, _ = besieged(seed, role, removed=removed)
+
+    check(world, removed=removed)
