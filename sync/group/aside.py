@@ -118,9 +118,9 @@ class Aside:
 
     def is_ahead(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
         """Return whether an entry with these stamps is too far ahead of the reference clock."""
-        return admitted_from(lamport, created_ns) > self._reached(now)
+        return admitted_from(lamport, created_ns) > self.reached(now)
 
-    def _reached(self, now: Nanos) -> Nanos:
+    def reached(self, now: Nanos) -> Nanos:
         """Return up to which time entries are let in; without a clock, up to where clocks end."""
         ruling = self.reference.ruling
         return now + ruling.reach if ruling.judges else END - CLOCK_AHEAD_MAX
@@ -191,7 +191,7 @@ class Aside:
         if len(self._warned) >= (WARNED_MAX if known else STRANGERS_WARNED_MAX):
             return []
         self._warned.add(header.author)
-        ahead = max(header.lamport * MILLISECOND, header.created_ns) - self._reached(now)
+        ahead = max(header.lamport * MILLISECOND, header.created_ns) - self.reached(now)
         return [values.AuthorAhead(header.author, _nick_of(entry), ahead)]
 
     @property

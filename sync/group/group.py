@@ -15,9 +15,10 @@ from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD
 from sync.group.ingest import outline_of
-from sync.group.inputs import acts, admission, clocks, disk, state, transfers
+from sync.group.inputs import acts, admission, clocks, disk, snapshots, state, transfers
 from sync.group.machines import Machines
 from sync.group.sds_mapping import asked_of
+from sync.group.snapshots.replay import Replay
 from sync.machine import Nanos, PeerId, Tick, earlier
 from sync.manager.registry import STATE
 from sync.sds import events as sds
@@ -43,13 +44,7 @@ class Group(Machines):
             case values.Write():
                 effects = self._on_write(event)
             case Tick():
-                effects = [
-                    *clocks.let_in(self),
-                    *self.feed_sds(Tick()),
-                    *self.feed_sessions(Tick()),
-                ]
-                effects += self.typists.expire(now)
-                effects += self._tend_relays()
+                effects = self._on_tick()
             case values.PeerJoined() | values.PeerGone() | values.PeerAnnounced():
                 effects = self._on_peer(event)
             case values.Audience(peers):
@@ -93,6 +88,15 @@ class Group(Machines):
                 effects = self.feed_sessions(event)
         return self._followed(effects)
 
+    def _on_tick(self) -> list[values.Effect]:
+        effects = [
+            *clocks.let_in(self),
+            *self.feed_sds(Tick()),
+            *self.feed_sessions(Tick()),
+        ]
+        effects += self.typists.expire(self.now)
+        return [*effects, *self._tend_relays(), *self._tend_snapshot()]
+
     def _followed(self, effects: list[values.Effect]) -> list[values.Effect]:
         """Add what follows from the state that an input left behind."""
         if self._lacked or self.sds.incoming.missing:
@@ -115,6 +119,8 @@ class Group(Machines):
         """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
         due = earlier(due, self.typists.deadline())
+        if self.restored:
+            due = earlier(due, self.snapshots.deadline())
         if (beat := self.state_beats.deadline()) is not None:  # else there is nobody to tell
             due = earlier(earlier(due, beat), self.held_marks.deadline())
         if self.loading.ids or self.loading.left:
@@ -128,6 +134,7 @@ class Group(Machines):
         self, event: values.PeerJoined | values.PeerGone | values.PeerAnnounced
     ) -> list[values.Effect]:
         if isinstance(event, values.PeerAnnounced):
+            snapshots.on_announced(self, event.peer, event.protocols)
             if STATE.name in event.protocols and event.peer in self.peers:
                 self.state_beats.linked(event.peer, self.now)
             return self.feed_sessions(event)
@@ -140,6 +147,7 @@ class Group(Machines):
             self.relays_at = self.now if self.sessions.relays else None
             return [*effects, *self.feed_sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
+        self.snapshots.speakers.discard(event.peer)
         self.state_beats.gone(event.peer)
         if self.governing is not None and event.peer not in self.governing.nearby:
             self.governing.beats.gone(event.peer)
@@ -148,6 +156,20 @@ class Group(Machines):
         effects += self.typists.stopped(event.peer)
         known = event.peer in self.aside.reference.members
         return [*effects, *clocks.on_clock(self, event)] if known else effects
+
+    def begin_replay(self, now: Nanos) -> Replay:
+        """Return what makes the records of a staged snapshot; it may run in a thread."""
+        return Replay(self, now)
+
+    def _tend_snapshot(self) -> list[values.Effect]:
+        """Let in some of what waits no more."""
+        effects = snapshots.expired(self)
+        for peer, payload in snapshots.released(self):
+            try:
+                effects += self._on_arrived(peer, payload)
+            except RemoteError as error:
+                effects.append(values.Refused(peer, str(error)))
+        return effects
 
     # --- Our own messages ----------------------------------------------------------------------
 
@@ -207,6 +229,8 @@ class Group(Machines):
         message = self.gate.read(payload)
         from_author = message.sender_id == peer
         if message.kind is not Kind.CONTENT:
+            if self.snapshots.holds_back:
+                return []  # what it names is on its way
             if not from_author:
                 raise RemoteError("a sync or ephemeral message in another's name")
             return self._on_unkept(message)
@@ -224,6 +248,8 @@ class Group(Machines):
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
         sought = message.message_id in self.sds.incoming.missing
         stored = self.gate.check(message)
+        if peer is not None and self.snapshots.holds_back:
+            return snapshots.hold_back(self, peer, message, stored, payload)
         effects = admission.judge(self, message, stored, via=peer)
         if sought:
             effects += admission.note_relay(self, stored.entry.header, peer)
@@ -265,6 +291,8 @@ class Group(Machines):
                     self.loading.unwant_logs(authors)
                 case session_values.AcceptedState():
                     effects += state.on_brought(self, result)
+                case session_values.SnapshotTold():
+                    effects += snapshots.on_told(self, result)
                 case session_values.Proved():
                     effects += transfers.on_proved(self, result)
                 case values.LiveBegan():
@@ -272,7 +300,7 @@ class Group(Machines):
                     effects.append(result)
                 case values.SessionEnded():
                     transfers.on_session_over(self, result)
-                    effects.append(result)
+                    effects += [result, *snapshots.on_session_over(self, result)]
                 case _:
                     effects.append(result)
         return effects

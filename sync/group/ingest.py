@@ -98,12 +98,19 @@ class Gate:
         Raises:
             RemoteError: of another channel, of no time of Waku's, or not signed by its author.
         """
-        header = entry.header
-        self._check_header(header)
-        if not self.verify(header.author, entry.signature, entry.header_bytes):
-            raise RemoteError("the signature is not its author's")
+        self.check_signed(entry)
         message = message_of(entry)
         return message, self.store(entry, message)
+
+    def check_signed(self, entry: Entry) -> None:
+        """Check an entry by itself, opened.
+
+        Raises:
+            RemoteError: as `check_opened`.
+        """
+        self._check_header(entry.header)
+        if not self.verify(entry.header.author, entry.signature, entry.header_bytes):
+            raise RemoteError("the signature is not its author's")
 
     def check_copy(self, message: Message) -> Entry:
         """Check all but the signature: enough for another copy of what is here already.

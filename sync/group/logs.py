@@ -233,6 +233,10 @@ class ChannelLogs:
         """Return whether anything of an author is held."""
         return key in self._authors
 
+    def has_other_author(self, key: bytes) -> bool:
+        """Return whether there is a log of somebody else than this author."""
+        return len(self._authors) > (key in self._authors)
+
     def states(self) -> tuple[LogState, ...]:
         """Return everything, ascending: what `restore` takes."""
         rows = sorted(self._logs.items())

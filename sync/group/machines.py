@@ -2,6 +2,7 @@
 
 import random
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 from sync.calimero.governance.ops import GroupId, Key, OpId
 from sync.calimero.state.current import CurrentState
@@ -15,6 +16,7 @@ from sync.group.history_loading import Loading
 from sync.group.logs import ChannelLogs
 from sync.group.relays import Relays
 from sync.group.sds_mapping import mapped
+from sync.group.snapshots.staging import Snapshots
 from sync.group.state_beats import StateBeats
 from sync.group.stating import Stating
 from sync.group.typing_notices import Typists
@@ -40,7 +42,7 @@ class Machines(ABC):
     Whoever handles an input gets it as `group`, and returns effects.
     """
 
-    def __init__(  # noqa: PLR0913  # all but the first four have defaults
+    def __init__(  # noqa: PLR0913, PLR0915  # all but the first four have defaults
         self,
         author: Author,
         channel: ChannelId,
@@ -77,6 +79,8 @@ class Machines(ABC):
         self.current = CurrentState()
         self.holdings = Holdings(self.logs.heights)
         self.relays = Relays()
+        self.messages, self.snapshots = MessagesOf(self), Snapshots(channel)
+        self.protocols, self.anybody = protocols, anybody
         self.sessions = sessions.Sessions(
             Terms(
                 author.me,
@@ -84,12 +88,13 @@ class Machines(ABC):
                 author.draw_salt,
                 author.retention,
                 self.stating,
-                MessagesOf(self),
+                self.messages,
             ),
             self.holdings,
             protocols,
             claims,
             self.relays.needs,
+            lambda: self.snapshots.blocks,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
@@ -141,6 +146,17 @@ class Machines(ABC):
             or self.is_outside(message_id)
             or message_id in self.loading.ids
         )
+
+    def held_ids(self) -> Iterator[MessageId]:
+        """Yield the ids of all entries that are here; see `holds`."""
+        yield from [message_id for _, message_id in self.sds.log.order]
+        yield from self.sds.incoming.waiting
+        yield from self.aside.parked.outlines
+        yield from self.aside.waiting.outlines
+        yield from self.loading.ids
+        if self.governing is not None:
+            yield from self.governing.pending.entries
+            yield from self.governing.dropped
 
     def is_outside(self, message_id: MessageId) -> bool:
         """Return whether an entry is here that counts nowhere: set aside, pending or dropped."""

@@ -30,7 +30,11 @@ LOG: Final = LogSync(SyncKind.CHOOSE, pushes=WAKU_SYNC)
 DELTA: Final = LogSync(SyncKind.DELTA, pushes=WAKU_SYNC)
 """Delta sync alone, where a person asks for it."""
 
-WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA))
+
+SNAPSHOT: Final = LogSync(SyncKind.SNAPSHOT, pushes=WAKU_SYNC)
+"""The kind of these that fills an empty channel, when it is asked for by name."""
+
+WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA, SNAPSHOT))
 """With these."""
 
 WHOLE_BY: Final[Mapping[str, Protocols]] = {

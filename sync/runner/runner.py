@@ -109,7 +109,8 @@ class Failure:
 class Batch:
     """Result of one turn: commit `records`, then carry out `releases` and send `announcements`.
 
-    With `begin_anew` a channel must then be made anew from the disk, before the next turn.
+    With `begin_anew`, or after `swaps`, a channel must then be made anew from the disk, before the
+    next turn.
     """
 
     inputs: list[Addressed] = field(default_factory=list)
@@ -118,6 +119,8 @@ class Batch:
     announcements: list[announcing.Told] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     begin_anew: bool = False
+    swaps: list[ChannelId] = field(default_factory=list)
+    """Channels whose staged snapshots are to become their history, before the next turn."""
 
 
 def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
@@ -328,7 +331,7 @@ class Runner:
             addressed, weight = inputs.take()
             held += weight
             self._handle(addressed, now, batch)
-            if batch.begin_anew or (enough is not None and enough()):
+            if batch.begin_anew or batch.swaps or (enough is not None and enough()):
                 break
         return batch
 
@@ -352,8 +355,10 @@ class Runner:
             nearby = sorted(group.governing.nearby) if group.governing is not None else []
             speaking = group.state_beats.peers
             clocks = tuple(group.aside.reference.members.values())
+            waits = group.snapshots.buffer
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state, clocks)
+            self.groups[channel].snapshots.buffer = waits
             for peer in peers:
                 accepts = self.manager.may_dial(channel, peer)
                 host = self.manager.host_of(channel, peer)
@@ -414,6 +419,9 @@ class Runner:
                 continue
             if kind is values.BeginAnew:
                 batch.begin_anew = True
+                continue
+            if kind is values.SwapSnapshot:
+                batch.swaps.append(channel)
                 continue
             if kind is values.Continue:
                 self.inputs.add_own(channel, effect)  # type: ignore[arg-type]  # its type says so

@@ -48,12 +48,14 @@ class CheckedPage:
         last: the place of its last entry.
         entries: messages in it.
         registers: entries of state in it.
+        own_logs: numbers of our own logs of which it has entries, rising.
     """
 
     first: LogPlace | None
     last: LogPlace | None
     entries: int
     registers: int
+    own_logs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ class Opening:
         live: whether it may stay, to pass on what is new.
         state: the channel's state, for protocols of that plane; they alone know its type.
         log: its messages beside what is frozen, in the same way.
+        floor: nothing older is held, or taken; 0 where everything is.
     """
 
     role: Role
@@ -110,6 +111,7 @@ class Opening:
     log: object = None
     offered: bool = False
     failed: frozenset[SyncKind] = frozenset()
+    floor: Nanos = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,13 @@ class Checks:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshots:
+    """Effect: the channel learns of its snapshot (`sync.calimero.log.snapshot_news`)."""
+
+    news: object
+
+
+@dataclass(frozen=True, slots=True)
 class Brings:
     """Effect: the peer sent an entry on the session's own stream; the group checks it."""
 
@@ -244,6 +253,7 @@ Effect: TypeAlias = (
     | Load
     | LoadNewest
     | Checks
+    | Snapshots
     | Brings
     | BringsState
     | Finished

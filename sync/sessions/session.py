@@ -287,6 +287,7 @@ class Session:
             log,
             self.offered,
             self.failed,
+            self.retained_from,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange

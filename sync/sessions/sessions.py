@@ -40,6 +40,7 @@ from sync.sessions.protocol import (
     Owes,
     Protocols,
     Send,
+    Snapshots,
     Speaks,
     SyncProtocol,
 )
@@ -71,6 +72,7 @@ from sync.sessions.values import (
     PeerAnnounced,
     PeerGone,
     PeerJoined,
+    Plane,
     Refused,
     SendPayload,
     SessionClosed,
@@ -80,6 +82,7 @@ from sync.sessions.values import (
     SessionOffered,
     SessionOpened,
     SessionPayload,
+    SnapshotTold,
     StartSession,
     Stored,
     TransferEnded,
@@ -114,6 +117,7 @@ class Sessions:
         protocols: Protocols,
         claims: Claims | None = None,
         needs: Callable[[PeerId], bool] = _nobody,
+        blocked: Callable[[], bool] = bool,
     ) -> None:
         """Begin without any.
 
@@ -123,8 +127,10 @@ class Sessions:
             protocols: what is spoken here.
             claims: the budget of the whole node.
             needs: tells whether we hear others through a peer alone.
+            blocked: tells whether no session over messages is to begin now.
         """
         self._needs = needs
+        self._blocked = blocked
         self._table = Table()
         self._terms = terms
         self._holdings = holdings
@@ -269,6 +275,8 @@ class Sessions:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
             return [self._close(session, "put off: another session with this peer runs", now)]
+        if session.fetches and self._blocked():
+            return [self._close(session, BUSY, now, benign=True)]
         if start.why == SHARE:
             window = shares.window(peer, len(self._fetching.linked), now)
             if window is None:
@@ -296,7 +304,7 @@ class Sessions:
         """Answer a session; where both began one, the one of the smaller key goes on."""
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)
-        if protocol is None:
+        if protocol is None or (protocol.plane is Plane.LOG and self._blocked()):
             return [CloseSession(number)]
         effects: list[Effect] = []
         session = self._session(number, peer, protocol, OFFERED, now, offset)
@@ -484,8 +492,8 @@ class Sessions:
                     session.have += have
                     authors = frozenset([PeerId(key.hex()) for key in keys])
                     effects += self._fetching.want_logs(session, authors)
-                case Load() | LoadNewest() | Checks():
-                    effects.append(_wanted_of_driver(session.number, step))
+                case Load() | LoadNewest() | Checks() | Snapshots():
+                    effects.append(_passed_on(session, step))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
                 case BringsState(contents):
@@ -669,10 +677,11 @@ class Sessions:
         return ending.end(session, result, now, benign=benign)
 
 
-def _wanted_of_driver(
-    number: SessionId, step: Load | LoadNewest | Checks
-) -> LoadEntries | LoadNewestEntries | CheckPage:
-    """Return what an exchange wants done elsewhere, with the number of its session."""
+def _passed_on(
+    session: Session, step: Load | LoadNewest | Checks | Snapshots
+) -> LoadEntries | LoadNewestEntries | CheckPage | SnapshotTold:
+    """Return what an exchange wants of others, with the number of its session."""
+    number = session.number
     match step:
         case Load(spans, after, ids, messages):
             return LoadEntries(number, spans, after, ids, messages)
@@ -680,6 +689,8 @@ def _wanted_of_driver(
             return LoadNewestEntries(number, before, most)
         case Checks(page, payload):
             return CheckPage(number, page, payload)
+        case Snapshots(news):
+            return SnapshotTold(session.peer, news, number)
 
 
 def _differs(steps: Sequence[Step]) -> bool:

@@ -417,6 +417,15 @@ class AcceptedState:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotTold:
+    """News of the snapshot that a session brings; its protocol and the group know their form."""
+
+    peer: PeerId
+    news: object
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """Ids a session has found missing: they are on their way."""
 
@@ -494,6 +503,7 @@ Effect: TypeAlias = (
     | Refused
     | Accepted
     | AcceptedState
+    | SnapshotTold
     | Wanted
     | Unwanted
     | WantedLogs

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sync.calimero.log import delta, delta_messages
+from sync.calimero.log import delta, delta_buffer, delta_messages, snapshot, snapshot_messages
 from sync.sds import incoming
 from sync.sessions import values
 from sync.sim.scale import Bound
@@ -16,6 +16,11 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaSending._by_id": values.PAGE,
     "DeltaSending._due": delta_messages.WALK_MAX,
     "DeltaSending._seen": delta_messages.WALK_MAX,
+    "DeltaBuffer._items": delta_buffer.BUFFERED_MAX,
     "FrozenMessages._waiting": incoming.WAITING_MAX,
+    "Snapshots.speakers": lambda scale: scale.links + 1,
+    "SnapshotReceiver._checking": snapshot_messages.WINDOW,
+    "SnapshotReceiver.cards": snapshot.ROUNDS_MAX,
+    "SnapshotSource.cards": snapshot.ROUNDS_MAX,
 }
 """By class and attribute; see `sync.sim.bounds.BOUNDS`."""

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias, assert_never
 
 from sync.errors import StorageError
 from sync.group import values
+from sync.group.snapshots.checks import checked_page
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.runner import Batch, Release
 from sync.sds.message import Delivery, Message
@@ -129,10 +130,6 @@ class Outlet:
                 for listener in self.listeners:
                     listener(node.number, release)
 
-    def say(self, node: Node, release: Release) -> None:
-        """Say on a node's links what its engine would not."""
-        self._carry_out(node, release)
-
     def _check_counts(self, node: Node, channels: Collection[ChannelId]) -> None:
         """Check that the counts a node reports now match its disk."""
         assert node.runner is not None
@@ -161,8 +158,8 @@ class Outlet:
                 self._carry_out_session(node, channel, effect)
             case values.Push(peer):
                 self.streams.push(node, channel, self._by_peer[peer], effect, self.timeline.now)
-            case values.LoadEntries():
-                self.streams.load(node, effect, self.timeline.now)
+            case values.LoadEntries() | values.LoadNewestEntries() | values.CheckPage():
+                self._page(node, room, effect)
             case values.ClockJudged(question):
                 if self.links.pongs is not None:
                     self.links.pongs.judged(node, channel, question)
@@ -192,6 +189,7 @@ class Outlet:
                 | values.StageSnapshot()
                 | values.DropSnapshot()
                 | values.BeginAnew()
+                | values.SwapSnapshot()
             ):
                 raise AssertionError("this is the runner's, and is not released")
             case (
@@ -210,6 +208,19 @@ class Outlet:
                 pass  # nobody is asked to believe what it shows its own person
             case _:
                 self._witness(node, room, effect)
+
+    def _page(
+        self,
+        node: Node,
+        room: Room,
+        effect: values.LoadEntries | values.LoadNewestEntries | values.CheckPage,
+    ) -> None:
+        """Load a page of messages, or check one."""
+        if isinstance(effect, values.CheckPage):
+            checked = checked_page(room.gate, node.identity.peer_id, effect)
+            self.streams.feed(node, checked, room.channel)
+        else:
+            self.streams.load(node, effect, self.timeline.now)
 
     def _govern(
         self,

@@ -109,7 +109,9 @@ class Streams:
         event = values.SessionPayload(stream.ends[other.number], payload)
         self._carry(stream, node, other, event, now)
 
-    def load(self, node: Node, wanted: values.LoadEntries, now: Nanos) -> None:
+    def load(
+        self, node: Node, wanted: values.LoadEntries | values.LoadNewestEntries, now: Nanos
+    ) -> None:
         """Load entries and feed them, once what the node sent before has left.
 
         Where its disk cannot be read the stream ends, as a live one does.
@@ -281,12 +283,17 @@ class Streams:
         return self.nodes[number]
 
 
-def loaded(disk: Disk, wanted: values.LoadEntries) -> values.EntriesLoaded:
+def loaded(
+    disk: Disk, wanted: values.LoadEntries | values.LoadNewestEntries
+) -> values.EntriesLoaded:
     """Return a page of entries, as `sync.net.node` loads it.
 
     Raises:
         StorageError: the disk cannot be read.
     """
+    if isinstance(wanted, values.LoadNewestEntries):
+        newest, more = disk.newest_page(wanted.before, wanted.most)
+        return values.EntriesLoaded(wanted.session, loaded_entries(newest)[::-1], more)
     if wanted.messages:
         named = [disk.load(row.message.entry.message_id) for row in disk.read(wanted.messages)]
         return values.EntriesLoaded(wanted.session, loaded_entries(named))

@@ -4,7 +4,8 @@ The live driver is `sync.net.engine`; both turn `sync.runner.runner.Runner`.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -176,7 +177,7 @@ class Turning:
         self._check_answers(node, batch)
         took = len(batch.inputs) * self.work
         if not batch.records and not took:
-            if batch.releases or batch.begin_anew:
+            if batch.releases or batch.begin_anew or batch.swaps:
                 node.committing = batch
                 self._let_out(node, batch)
             else:  # mostly
@@ -248,11 +249,48 @@ class Turning:
             self._release(node, batch)
         if node.logbook is not None:
             node.logbook.let_out(self.time.now)
-        if batch.begin_anew:
+        if batch.swaps:
+            node.committing = batch
+            self._swap(node, batch)
+        elif batch.begin_anew:
             node.committing = batch
             self._begin_anew(node, batch)
         else:
             self._rest(node)
+
+    def _swap(self, node: Node, batch: Batch) -> None:
+        """Replay what is staged and commit it at once, which takes a while; then begin anew."""
+        assert node.runner is not None
+        now = self.time.now + node.machine_offset
+        records: dict[ChannelId, list[values.Record]] = {}
+        for channel in batch.swaps:
+            pages = [page.chunk for page in reversed(node.disks[channel].staged)]
+            replay = node.runner.groups[channel].begin_replay(now)
+            records[channel] = [*replay(pages), values.DropSnapshot(channel)]
+        took = COMMIT[1] * sum(1 + len(some) // values.PAGE for some in records.values())
+        self.time.call(self.time.now + took, partial(self._swapped, node, batch, records))
+        if node.doomed:
+            self.time.call(self.time.now + took // 2, partial(self._crash_doomed, node))
+
+    def _swapped(
+        self, node: Node, batch: Batch, records: Mapping[ChannelId, Sequence[values.Record]]
+    ) -> None:
+        if not _is_up_with(node, batch):
+            return  # it crashed meanwhile, and nothing was written
+        for channel, some in records.items():
+            with suppress(StorageError):  # then the pages stay, for the next try
+                node.disks[channel].commit(some)
+                for record in some:
+                    if isinstance(record, values.StoreMessage):
+                        self._witness_stored(node, record.message)
+                        self._witness_swapped(node, channel, record)
+        self._begin_anew(node, batch)
+
+    def _witness_swapped(self, node: Node, channel: ChannelId, record: values.StoreMessage) -> None:
+        """Everybody sees what a snapshot brought, as they see what was on their disk."""
+        if record.status is values.Status.DELIVERED:
+            disk, message_id = node.disks[channel], record.message.entry.message_id
+            self.rooms[channel].witness.delivered(node.number, disk.rows[message_id], disk)
 
     def _begin_anew(self, node: Node, batch: Batch) -> None:
         """Make a node's machines anew from what its disk holds, once that can be read."""

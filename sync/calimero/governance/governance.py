@@ -1,6 +1,7 @@
 """The governance of one channel: takes ops in, keeps those that wait, answers at cuts."""
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -87,6 +88,18 @@ class Governance:
         before = self.dag.closure(taken.op.signed.parents)
         assert before is not None, "an op is stored without its ancestors"
         self.projection.relations.note(self.dag.append(taken.op, taken.judgement, before))
+
+    def copied(self) -> "Governance":
+        """Return what is known now, for another thread: ops that come later do not reach it."""
+        one = Governance(self.group)
+        for source, target in (
+            (self.dag, one.dag),
+            (self.projection.relations, one.projection.relations),
+        ):
+            for name, value in vars(source).items():
+                if value is not self.dag:
+                    setattr(target, name, copy(value))
+        return one
 
     def receive(self, op: SignedGroupOp) -> Received:
         """Take an op in, let it wait for its parents, or refuse it."""

@@ -16,6 +16,8 @@ from typing import Final, TypeAlias
 
 from sync.calimero.handshake import decode_handshake, encode_handshake
 from sync.calimero.log.delta import DeltaExchange
+from sync.calimero.log.snapshot import SnapshotReceiver, SnapshotSource
+from sync.calimero.log.snapshot_news import SnapshotView
 from sync.calimero.log.view import LogView
 from sync.calimero.state.comparing import spread_of
 from sync.calimero.state.session import StateView
@@ -24,6 +26,7 @@ from sync.machine import SECOND, ChannelId, Nanos
 from sync.sessions import protocol
 from sync.sessions.cards import Round
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.page_values import CheckedPage
 from sync.sessions.protocol import (
     ROUND_TRIP,
     Effect,
@@ -56,7 +59,19 @@ KEY_SIZE: Final = 32
 Maker: TypeAlias = Callable[[Opening, SyncHandshake, SyncHandshake], protocol.Exchange]
 """Makes the exchange of a kind, from what is compared, our handshake and theirs."""
 
-MAKERS: Final[Mapping[SyncKind, Maker]] = {SyncKind.DELTA: DeltaExchange}
+
+def _snapshot(opening: Opening, ours: SyncHandshake, theirs: SyncHandshake) -> protocol.Exchange:
+    """Return the end of a snapshot: who opened the session is empty."""
+    if opening.role is Role.RESPONDER:
+        return SnapshotSource(opening, ours, theirs)
+    view: SnapshotView = opening.log  # type: ignore[assignment]  # the group's own
+    return SnapshotReceiver(opening, view, ours, theirs)
+
+
+MAKERS: Final[Mapping[SyncKind, Maker]] = {
+    SyncKind.DELTA: DeltaExchange,
+    SyncKind.SNAPSHOT: _snapshot,
+}
 """Kinds that go on on the stream of the handshake."""
 
 NAMES: Final[Mapping[SyncKind, str]] = {
@@ -143,7 +158,9 @@ class Exchange:
 
     def __init__(self, opening: Opening, kind: SyncKind) -> None:
         view: LogView = opening.log  # type: ignore[assignment]  # the group's own
-        self._opening = replace(opening, log=view.frozen())
+        self._opening = opening
+        self._views = {SyncKind.DELTA: view.frozen(), SyncKind.SNAPSHOT: view.snapshot}
+        """By kind that goes on here: the channel's messages as it needs them."""
         self._opens = opening.role is Role.INITIATOR
         self._forced = kind if self._opens and kind is not SyncKind.CHOOSE else None
         self._ours = _handshake(opening, self._forced)
@@ -197,6 +214,14 @@ class Exchange:
             return []
         return self._mapped(self._nested.stored(one, now, known=known))
 
+    def page_checked(
+        self, number: int, page: CheckedPage | None, reason: str, now: Nanos
+    ) -> Sequence[Effect]:
+        """See `sync.sessions.protocol.ChecksPages`."""
+        nested: object = self._nested
+        assert isinstance(nested, protocol.ChecksPages), "it asked for the check"
+        return self._mapped(nested.page_checked(number, page, reason, now))
+
     def leave(self, now: Nanos) -> Sequence[Effect]:
         """It never is live."""
         del now
@@ -234,7 +259,8 @@ class Exchange:
         if maker is None or chosen.kind is None:
             equal = self._ours.log.root == theirs.log.root
             return [*effects, self._finish(self._ending(chosen, equal=equal))]
-        self._nested = maker(self._opening, self._ours, theirs)
+        opening = replace(self._opening, log=self._views[chosen.kind])
+        self._nested = maker(opening, self._ours, theirs)
         begun = self._nested.open(now) if self._opens else ()
         return [*effects, Speaks(NAMES[chosen.kind]), *self._mapped(begun)]
 
@@ -270,11 +296,12 @@ def _handshake(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
     """Return our handshake; of the messages it tells what is frozen, and what lacks just now."""
     view: LogView = opening.log  # type: ignore[assignment]  # the group's own
     state: StateView = opening.state  # type: ignore[assignment]
+    opens = opening.role is Role.INITIATOR
     tree, held, heights = state.registers.tree, opening.held.digest, opening.heights()
     log = LogState(
         held.root,
-        held.count,
-        opening.window.lower.timestamp,
+        0 if view.is_empty and opens else held.count,  # our own lines are no history
+        opening.floor,
         tuple(sorted(bytes.fromhex(one) for one in view.heads())),
         len(view.wanted()),
         len(heights),
@@ -287,15 +314,15 @@ def _handshake(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
 def _supported(opening: Opening, view: LogView, forced: SyncKind | None) -> int:
     """Return the flags of the kinds that this session may be of.
 
-    Whoever began it takes a snapshot only if nothing at all is here; a kind that failed is left
-    out, and with one of author logs the other.
+    Whoever began it takes a snapshot only if nothing at all is here; one with messages says that it
+    gives them. A kind that failed is left out, and with one of author logs the other.
     """
     kinds = {*MAKERS, SyncKind.WAKU, SyncKind.GOVERNANCE}
     opens = opening.role is Role.INITIATOR
     if opening.offered if opens else opening.announced:
         kinds |= BY_LOGS
-    if not view.is_empty and opens:
-        kinds.discard(SyncKind.SNAPSHOT)
+    if opens and not view.is_empty and not opening.held.digest.count:
+        kinds.discard(SyncKind.SNAPSHOT)  # what is here is no message that counts
     kinds -= opening.failed
     if opening.failed & BY_LOGS:
         kinds -= BY_LOGS

@@ -6,6 +6,7 @@ What is compared is frozen by the sessions (`Opening.local`); this is the rest.
 from typing import Protocol
 
 from sync.calimero.log.delta_view import DeltaView
+from sync.calimero.log.snapshot_news import SnapshotView
 from sync.machine import MessageId
 
 
@@ -14,7 +15,14 @@ class LogView(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """True if no entry and no state is stored here; governance does not count."""
+        """True if no entry and no state is stored here; governance does not count.
+
+        Nor do our own registers, and our own lines while a snapshot is on its way: it adds to them.
+        """
+
+    @property
+    def snapshot(self) -> SnapshotView:
+        """The snapshot that is on its way here, if one is."""
 
     def scope(self) -> bytes:
         """Return SHA-256 of our sorted heads of governance; zeros where nobody governs."""

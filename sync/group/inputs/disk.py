@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sync.group import values
-from sync.group.inputs import clocks
+from sync.group.inputs import admission, clocks
 from sync.group.inputs import state as state_inputs
 from sync.group.machines import Machines
 from sync.group.sds_mapping import restored_of
@@ -34,12 +34,15 @@ def on_restored(group: Machines, state: values.ChannelState) -> list[values.Effe
     group.feed_sds(sds.Postpone(state.loading))
     for outline in state.parked:
         group.feed_sds(sds.SetAside(outline.message_id))
+    group.snapshots.staged = state.snapshot
     effects = group.feed_sds(restored_of(state))
     group.aside.restore(state, group.now)
     group.feed_sds(sds.ReferenceClock(group.aside.offset))
     group.restored = True
     if group.governing is not None:
         effects.append(values.Governed(()))
+        if state.pending:  # ops may have come while these were swapped in
+            effects += admission.drain(group, group.governing)
     return [*effects, *clocks.judged(group), *state_inputs.restored(group)]
 
 

@@ -5,6 +5,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from sync.group.views.delta import FrozenMessages
+from sync.group.views.snapshot import SnapshotOf
 from sync.machine import MessageId
 from sync.sessions.handshake import HEADS_MAX
 
@@ -22,16 +23,21 @@ class MessagesOf:
     def is_empty(self) -> bool:
         """See `LogView`; what is set aside, waits for governance or is on its way is stored too."""
         group = self._group
+        me = group.author.me
         governing = group.governing
         return not (
-            len(group.holdings)
-            or len(group.sds.log.order)
-            or group.sds.incoming.waiting
-            or len(group.aside)
+            (len(group.holdings) and group.snapshots.staged is None)
+            or group.logs.has_other_author(bytes.fromhex(me))
+            or len(group.aside.parked.outlines) > len(group.aside.parked.of(me))
             or (governing is not None and governing.pending.entries)
             or group.loading.ids
-            or len(group.stating.registers.tree)
+            or group.stating.registers.authors() - {bytes.fromhex(me)}
         )
+
+    @property
+    def snapshot(self) -> SnapshotOf:
+        """See `LogView`."""
+        return SnapshotOf(self._group)
 
     def scope(self) -> bytes:
         """See `LogView`."""

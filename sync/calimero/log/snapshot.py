@@ -1,0 +1,330 @@
+"""Snapshot: a channel without a message takes over all that a peer holds, page by page.
+
+The source reads what it held at the handshake, though its disk goes on (`Opening.local`). The
+receiver has each page checked off the loop, keeps it aside, and allows the next one; it goes on at
+its cursor with any peer, after a cut or a crash. Once the last page is kept, all is judged and put
+in the log at once (`sync.group.snapshots`): what came on the way counts nowhere before that.
+
+Rules:
+1. Whoever has anything stored takes none; the source believes what it is asked.
+2. Pages are checked in order, and are below the cursor in falling order. The peer's root is never
+   adopted: the session that follows compares.
+3. The next page is allowed when an earlier one is committed, and `WINDOW` are on their way at most.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from sync.calimero.log.snapshot_messages import (
+    CHUNK_SIZE,
+    WINDOW,
+    ChunkHead,
+    Message,
+    SnapshotDone,
+    SnapshotMore,
+    SnapshotRequest,
+    chunk_of,
+    decode,
+    encode,
+    head_of,
+    in_pages,
+)
+from sync.calimero.log.snapshot_news import (
+    PageKept,
+    SnapshotBegan,
+    SnapshotComplete,
+    SnapshotView,
+)
+from sync.calimero.state.session import StateView
+from sync.errors import RemoteError
+from sync.machine import SECOND, Nanos
+from sync.sessions.cards import Round
+from sync.sessions.handshake import SyncHandshake
+from sync.sessions.page_values import CheckedPage, LogPlace
+from sync.sessions.protocol import Checks, Effect, Finished, LoadNewest, Opening, Send, Snapshots
+from sync.sessions.values import LoadedEntry, Outcome, Stored
+from sync.structures.ordered_set import OrderedSet
+
+STALLED_AFTER: Final[Nanos] = 4 * SECOND
+"""Time without a page, though more are allowed, after which another peer is asked: a page takes a
+source 10 ms, and nothing else of the channel is fetched meanwhile."""
+
+UNASKED_AFTER: Final[Nanos] = 20 * SECOND
+"""Time without a word of the receiver after which the source gives up."""
+
+ROUNDS_MAX: Final = 64
+"""Payloads that are shown."""
+
+STALLED: Final = "the peer stalled: another one goes on where it ended"
+NOT_EMPTY: Final = "put off: something is here already"
+
+
+class _End:
+    """Parts that both ends have in common."""
+
+    def __init__(self, opening: Opening) -> None:
+        self.cards: list[Round] = []
+        self._payloads = 0
+        self._due_at: Nanos | None = None
+        self._over = False
+        self._opened_at = opening.at
+
+    def go_on(self, now: Nanos) -> Sequence[Effect]:
+        """Nothing is ever left to do."""
+        del now
+        return []
+
+    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
+        """Nothing: the next session compares later messages."""
+        del one, now, known
+        return []
+
+    def leave(self, now: Nanos) -> Sequence[Effect]:
+        """It never is live."""
+        del now
+        return []
+
+    def deadline(self) -> Nanos | None:
+        """Return when the silence has been too long."""
+        return None if self._over else self._due_at
+
+    def _say(self, message: Message, words: str) -> Send:
+        payload = encode(message)
+        self._note(len(payload), words, sent=True)
+        return Send(payload)
+
+    def _note(self, size: int, words: str, *, sent: bool) -> None:
+        if len(self.cards) < ROUNDS_MAX:
+            self.cards.append(Round(sent, size, words=words))
+
+    def _finished(self, result: str, outcome: Outcome) -> Finished:
+        self._over = True
+        return Finished(result, self._payloads, outcome=outcome)
+
+
+class SnapshotSource(_End):
+    """The end that has messages; see `sync.sessions.protocol.Exchange`, and the module docstring.
+
+    It sends as many pages as the receiver allows: those of the state, as it was at the handshake,
+    then messages.
+    """
+
+    def __init__(self, opening: Opening, ours: SyncHandshake, theirs: SyncHandshake) -> None:
+        super().__init__(opening)
+        state: StateView = opening.state  # type: ignore[assignment]  # the group's own
+        self._local: OrderedSet = opening.local
+        self._floor = max(ours.log.floor, theirs.log.floor)
+        self._total = ours.log.count
+        self._state: Iterator[tuple[bytes, ...]] = in_pages(
+            [entry.content for entry in state.registers]
+        )
+        self._before: LogPlace | None = None
+        self._allowed = 0
+        """Pages that may still be sent."""
+        self._number = 0
+        self._loading = False
+        self._all_sent = False
+        self._asked = False
+        self._sent = 0
+        self._due_at = opening.at + UNASKED_AFTER
+
+    def open(self, now: Nanos) -> Sequence[Effect]:
+        """Nothing: a source is asked, and never begins."""
+        del now
+        return []
+
+    def payload(self, payload: bytes, now: Nanos) -> Sequence[Effect]:
+        """Take a request, or leave for more.
+
+        Raises:
+            RemoteError: out of turn, or more than a receiver may ask for.
+        """
+        message = decode(payload)
+        self._payloads += 1
+        self._due_at = now + UNASKED_AFTER
+        match message:
+            case SnapshotRequest(before, pages) if not self._asked:
+                words = "asks for all" if before is None else f"asks from {before[0]:,} down"
+                self._note(len(payload), words, sent=False)
+                self._asked, self._before = True, before
+                return self._allow(pages)
+            case SnapshotMore(pages) if self._asked:
+                return self._allow(pages)
+            case SnapshotDone():
+                self._note(len(payload), "has it", sent=False)
+                words = f"{self._sent:,} messages sent"
+                return [self._finished(words if self._all_sent else "not needed", Outcome.BENIGN)]
+            case _:
+                raise RemoteError("a message out of turn")
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
+        """Send a page of what was here at the handshake; one that came later is left out."""
+        self._loading = False
+        self._due_at = now + UNASKED_AFTER
+        if self._over:
+            return []
+        if page:
+            last = page[-1].entry
+            self._before = (last.header.lamport, last.message_id)
+        records = [one.entry for one in page if self._is_of_it(one)]
+        if not records and more:
+            return self._go_on()
+        cursor = (records[-1].header.lamport, records[-1].message_id) if records else None
+        self._sent += len(records)
+        contents = [entry.content for entry in records]
+        self._all_sent = not more
+        return [self._page(contents, cursor, last=not more), *self._go_on()]
+
+    def tick(self, now: Nanos) -> Sequence[Effect]:
+        """Give up after too long a silence."""
+        if self._due_at is None or now < self._due_at or self._over:
+            return []
+        return [self._finished("nothing came in time", Outcome.NOT_CONVERGED)]
+
+    def _is_of_it(self, one: LoadedEntry) -> bool:
+        return one.sync_id.timestamp >= self._floor and one.sync_id in self._local
+
+    def _allow(self, pages: int) -> list[Effect]:
+        self._allowed += pages
+        if self._allowed > WINDOW:
+            raise RemoteError(f"more than {WINDOW} pages are asked for at once")
+        return self._go_on()
+
+    def _go_on(self) -> list[Effect]:
+        """Send state as long as there is some, then have messages loaded."""
+        effects: list[Effect] = []
+        while self._allowed and not self._loading and not self._all_sent:
+            contents = next(self._state, None)
+            if contents is None:
+                self._loading = True
+                effects.append(LoadNewest(self._before, CHUNK_SIZE))
+            else:
+                effects.append(self._page(contents, None, of_state=True))
+        return effects
+
+    def _page(
+        self,
+        contents: Sequence[bytes],
+        cursor: LogPlace | None,
+        *,
+        of_state: bool = False,
+        last: bool = False,
+    ) -> Send:
+        chunk = chunk_of(self._number, contents, cursor, self._total, of_state=of_state, last=last)
+        self._number += 1
+        self._allowed -= 1
+        return self._say(chunk, _words(chunk.head, len(contents)))
+
+
+class SnapshotReceiver(_End):
+    """The end that is empty; see `sync.sessions.protocol.Exchange`, and the module docstring."""
+
+    def __init__(
+        self,
+        opening: Opening,
+        view: SnapshotView,
+        ours: SyncHandshake,
+        theirs: SyncHandshake,
+    ) -> None:
+        super().__init__(opening)
+        self._view = view
+        self._floor = max(ours.log.floor, theirs.log.floor)
+        self._anew = view.floor is not None and theirs.log.floor > view.floor
+        self._cursor = None if self._anew else view.cursor
+        self._count = theirs.log.count
+        self._checking: dict[int, bytes] = {}
+        """Pages that are being checked, by number, in order."""
+        self._number = 0
+        self._entries_began = False
+        self._got = 0
+        self._last: int | None = None
+        """Number of the last page, once it is here."""
+        self._due_at = opening.at + STALLED_AFTER
+
+    # --- Inputs --------------------------------------------------------------------------------
+
+    def open(self, now: Nanos) -> Sequence[Effect]:
+        """Ask for all, or for what is below what is kept already."""
+        if not self._view.may_begin:
+            done = self._say(SnapshotDone(), "not needed")
+            return [done, self._finished(NOT_EMPTY, Outcome.BENIGN)]
+        self._due_at = now + STALLED_AFTER
+        below = "" if self._cursor is None else f" from {self._cursor[0]:,} down"
+        asked = self._say(SnapshotRequest(self._cursor, WINDOW), f"asks for all{below}")
+        return [Snapshots(SnapshotBegan(self._count, self._floor, self._anew)), asked]
+
+    def payload(self, payload: bytes, now: Nanos) -> Sequence[Effect]:
+        """Have a page checked.
+
+        Raises:
+            RemoteError: out of turn, or more than was allowed.
+        """
+        head = head_of(payload)
+        if self._over or self._last is not None:
+            raise RemoteError("a page after the last one")
+        if head.number != self._number:
+            raise RemoteError(f"page {head.number} instead of {self._number}")
+        if len(self._checking) == WINDOW:
+            raise RemoteError("more pages than were allowed")
+        if head.of_state and (self._entries_began or head.last):
+            raise RemoteError("state behind messages")
+        self._entries_began |= not head.of_state
+        self._note(len(payload), _words(head), sent=False)
+        self._checking[head.number] = payload
+        self._number += 1
+        self._payloads += 1
+        self._last = head.number if head.last else None
+        self._due_at = None  # until the check is over: that is ours
+        return [Checks(head.number, payload)]
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
+        """Nothing is ever loaded."""
+        del page, now, more
+        return []
+
+    def page_checked(
+        self, number: int, page: CheckedPage | None, reason: str, now: Nanos
+    ) -> Sequence[Effect]:
+        """Keep a page that is sound and goes on below the others, and allow the next one.
+
+        Raises:
+            RemoteError: it is refused.
+        """
+        if self._over or number not in self._checking:
+            return []
+        if page is None:
+            raise RemoteError(reason)
+        payload = self._checking.pop(number)
+        head = head_of(payload)
+        if page.first is not None:
+            if self._cursor is not None and page.first >= self._cursor:
+                raise RemoteError("a page that does not go on below the one before")
+            self._cursor = page.last
+        elif not page.registers and number != self._last:
+            raise RemoteError("an empty page that is not the last one")
+        self._got += page.entries
+        self._due_at = None if self._checking else now + STALLED_AFTER
+        kept = PageKept(payload, self._cursor, page.entries, head.total, page.own_logs)
+        effects: list[Effect] = [Snapshots(kept)]
+        if number != self._last:
+            return [*effects, Send(encode(SnapshotMore(1)))]
+        words = f"{self._got:,} messages"
+        return [
+            *effects,
+            Snapshots(SnapshotComplete()),
+            self._say(SnapshotDone(), words),
+            self._finished(words, Outcome.MOVED),
+        ]
+
+    def tick(self, now: Nanos) -> Sequence[Effect]:
+        """Let another peer go on if this one stalls."""
+        if self._due_at is None or now < self._due_at or self._over:
+            return []
+        return [self._finished(STALLED, Outcome.NOT_CONVERGED)]
+
+
+def _words(head: ChunkHead, count: int | None = None) -> str:
+    """Return what a page is, in a few words."""
+    what = "state" if head.of_state else "messages"
+    counted = what if count is None else f"{count:,} {what}"
+    return f"page {head.number}: {counted}{', the last' if head.last else ''}"

@@ -1,0 +1,65 @@
+"""Facts that a session with a snapshot tells its channel, and what it needs to know of it."""
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from sync.machine import Nanos
+from sync.sessions.page_values import LogPlace
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotBegan:
+    """A peer begins to bring its messages.
+
+    Attributes:
+        count: how many there are, by its word.
+        floor: nothing older comes, in nanoseconds; 0 where everything does.
+        anew: whether what was staged before is of no use: the peer lacks a part of the rest.
+    """
+
+    count: int
+    floor: Nanos
+    anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageKept:
+    """A page was checked: keep it.
+
+    Attributes:
+        chunk: as it came.
+        cursor: the place of the last message so far; None while there is none.
+        entries: messages in it.
+        count: messages of the whole snapshot, by the peer's word.
+        own_logs: numbers of logs of ours of which it has entries.
+    """
+
+    chunk: bytes
+    cursor: LogPlace | None
+    entries: int
+    count: int
+    own_logs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotComplete:
+    """All pages are kept."""
+
+
+SnapshotNews: TypeAlias = SnapshotBegan | PageKept | SnapshotComplete
+
+
+class SnapshotView(Protocol):
+    """The snapshot of a channel, as the session that goes on with it sees it."""
+
+    @property
+    def cursor(self) -> LogPlace | None:
+        """The place below which the next page begins; None if no message is staged."""
+
+    @property
+    def floor(self) -> Nanos | None:
+        """The floor of what is staged; None if nothing is."""
+
+    @property
+    def may_begin(self) -> bool:
+        """True if nothing is stored here, and no other session brings a snapshot."""

@@ -1,0 +1,72 @@
+"""Checks of a snapshot's page, before any of it is kept: digest, form, order, channel, signatures.
+
+Pure, and apart from the machines: drivers run it off their loop, for signatures take most of the
+time. What follows from other entries is judged when the snapshot is swapped in.
+"""
+
+from typing import Protocol
+
+from sync.calimero.governance.ops import GroupId
+from sync.calimero.log.snapshot_messages import SnapshotChunk, decode
+from sync.calimero.state.entry import open_entry
+from sync.entries.entry import Entry, open_content
+from sync.errors import RemoteError
+from sync.machine import ChannelId, PeerId
+from sync.sessions.page_values import CheckedPage, LogPlace
+
+
+class PageGate(Protocol):
+    """Checks of a channel's entries by their bytes alone; see `sync.group.ingest.Gate`."""
+
+    @property
+    def channel(self) -> ChannelId:
+        """The channel."""
+
+    def check_signed(self, entry: Entry) -> None:
+        """Refuse an entry of another channel, or not signed by its author.
+
+        Raises:
+            RemoteError: it is.
+        """
+
+
+def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
+    """Check a page of a snapshot, and return its content in short.
+
+    Args:
+        gate: checks entries of the channel.
+        me: whose entries are told apart: those of a log of ours that we do not know.
+        payload: the page as it came.
+
+    Raises:
+        RemoteError: no honest peer sends it; says why.
+    """
+    chunk = decode(payload)
+    if not isinstance(chunk, SnapshotChunk):
+        raise RemoteError("another message instead of a page of a snapshot")
+    if chunk.head.of_state:
+        return _check_state(gate, chunk)
+    last: LogPlace | None = None
+    first: LogPlace | None = None
+    own: set[int] = set()
+    for record in chunk.records:
+        entry = open_content(record)
+        gate.check_signed(entry)
+        place = (entry.header.lamport, entry.message_id)
+        if last is not None and place >= last:
+            raise RemoteError("the messages of a page are not in falling order")
+        first, last = first or place, place
+        if entry.header.author == me:
+            own.add(entry.header.log)
+    if chunk.head.cursor != last:
+        raise RemoteError("a page whose cursor is not the place of its last message")
+    return CheckedPage(first, last, len(chunk.records), 0, tuple(sorted(own)))
+
+
+def _check_state(gate: PageGate, chunk: SnapshotChunk) -> CheckedPage:
+    if chunk.head.cursor is not None:
+        raise RemoteError("a page of state with the place of a message")
+    group = GroupId(bytes.fromhex(gate.channel))
+    for record in chunk.records:
+        open_entry(record, group)
+    return CheckedPage(None, None, 0, len(chunk.records))

@@ -1,0 +1,122 @@
+"""A snapshot on its way in its channel: who brings it, what is staged, what waits meanwhile."""
+
+from typing import Final, NamedTuple
+
+from sync.calimero.log.delta_buffer import DeltaBuffer
+from sync.calimero.log.snapshot_news import PageKept, SnapshotBegan
+from sync.group.snapshots.values import StagedSnapshot, StageSnapshot
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.sessions.page_values import LogPlace
+from sync.sessions.values import SessionId
+
+DECIDED_WITHIN: Final[Nanos] = 5 * SECOND
+"""Time in which what arrives in an empty channel waits for the first handshake, which decides
+whether there is to be a snapshot; and for another peer to go on with one that has ended."""
+
+OWED_MAX: Final = 256
+"""Messages owed by a snapshot from which on no other session over messages runs beside it."""
+
+
+class Waits(NamedTuple):
+    """A frame that waits: from whose link, and its bytes."""
+
+    peer: PeerId
+    payload: bytes
+
+
+class Snapshots:
+    """See the module docstring. All of it but what is staged ends with the machines."""
+
+    def __init__(self, channel: ChannelId) -> None:
+        self.buffer: DeltaBuffer[Waits] = DeltaBuffer()
+        self.staged: StagedSnapshot | None = None
+        self.session: SessionId | None = None
+        """The session that brings it."""
+        self.peer: PeerId | None = None
+        self.count = 0
+        """Messages of it, by the peer's word."""
+        self.swapping = False
+        """Whether all that is staged is about to be swapped in."""
+        self.decided = False
+        """Whether the first handshake has decided."""
+        self.renewed_log = False
+        """Whether a page had entries of our log that we do not know, so that we began another."""
+        self.speakers: set[PeerId] = set()
+        """Linked peers that speak it."""
+        self._floor: Nanos = 0
+        self._wait_until: Nanos | None = None
+        self._channel = channel
+
+    # --- What others may know ------------------------------------------------------------------
+
+    @property
+    def holds_back(self) -> bool:
+        """True while what arrives waits."""
+        return self.swapping or self.session is not None or self._wait_until is not None
+
+    @property
+    def cursor(self) -> LogPlace | None:
+        """See `sync.calimero.log.snapshot_news.SnapshotView`."""
+        return None if self.staged is None else self.staged.cursor
+
+    @property
+    def floor(self) -> Nanos | None:
+        """See `sync.calimero.log.snapshot_news.SnapshotView`."""
+        return None if self.staged is None else self.staged.floor
+
+    @property
+    def owed(self) -> int:
+        """Messages that the peer still owes, by its word."""
+        if self.session is None:
+            return 0
+        return max(0, self.count - (0 if self.staged is None else self.staged.count))
+
+    @property
+    def blocks(self) -> bool:
+        """True while no other session over messages is begun or accepted."""
+        return self.swapping or self.owed > OWED_MAX
+
+    def deadline(self) -> Nanos | None:
+        """Return until when what arrives waits though no session runs; 0 while it is let in."""
+        if self.session is not None or self.swapping:
+            return None
+        return 0 if self._wait_until is None and len(self.buffer) else self._wait_until
+
+    # --- What happens --------------------------------------------------------------------------
+
+    def wait(self, now: Nanos) -> None:
+        """Let what arrives wait for a while, unless a handshake has decided."""
+        if not self.decided and self._wait_until is None:
+            self._wait_until = now + DECIDED_WITHIN
+
+    def decide(self) -> None:
+        """Nothing waits any more, unless a snapshot is on its way."""
+        self.decided = True
+        self._wait_until = None
+
+    def begin(self, session: SessionId, peer: PeerId, began: SnapshotBegan) -> None:
+        """A peer goes on with it, or begins it."""
+        self.session, self.peer, self.count = session, peer, began.count
+        self.decided, self._wait_until = True, None
+        if began.anew:
+            self.staged = None
+        self._floor = began.floor if self.staged is None else self.staged.floor
+
+    def stage(self, kept: PageKept, scope: bytes) -> StageSnapshot:
+        """Keep a page; returns the record of it."""
+        before = self.staged or StagedSnapshot(scope, self._floor, None, 0, 0)
+        count = before.count + kept.entries
+        self.count = kept.count
+        self.staged = StagedSnapshot(scope, self._floor, kept.cursor, count, before.pages + 1)
+        return StageSnapshot(
+            self._channel, before.pages, kept.chunk, kept.cursor, count, scope, self._floor
+        )
+
+    def ended(self, now: Nanos) -> None:
+        """The session is over before the last page: another peer has a while to go on."""
+        self.session = self.peer = None
+        self._wait_until = now + DECIDED_WITHIN
+
+    def hold(self, message_id: MessageId, waits: Waits) -> list[MessageId]:
+        """Let a frame wait; returns those pushed out."""
+        return self.buffer.add(message_id, waits, len(waits.payload))

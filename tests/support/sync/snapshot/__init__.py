@@ -1,0 +1,1 @@
+"""Snapshots in tests: both ends alone, and newcomers of a world."""
