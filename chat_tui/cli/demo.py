@@ -38,6 +38,8 @@ class Wishes(NamedTuple):
     cast: Path | None = None
     as_lines: bool = False
     formulas: bool = False
+    pairs: tuple[str, ...] = ()
+    preset: str | None = None
 
 
 def demo(wishes: Wishes) -> int:
@@ -71,7 +73,7 @@ def demo(wishes: Wishes) -> int:
     screen = DemoScreen(
         played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs
     )
-    _show(DemoApp(screen, own_settings()))
+    _show(DemoApp(screen, own_settings(wishes.pairs, wishes.preset)))
     return 0
 
 
@@ -87,6 +89,8 @@ def _cast(wishes: Wishes, file: Path) -> int:
         ("--seed", wishes.seed),
         ("--peers", wishes.people),
         ("--record", wishes.record),
+        ("--preset", wishes.preset),
+        *[("--set", pair) for pair in wishes.pairs],
     ):
         command += [] if value is None else [option, str(value)]
     chosen = (

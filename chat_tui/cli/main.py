@@ -350,6 +350,7 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
 @click.option(
     "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
 )
+@settings_options
 def demo(**options: Any) -> None:
     """See how it works: real engines, no network at all.
 

@@ -182,11 +182,11 @@ def settings_of(options: dict[str, Any]) -> "Preferences":
     return _told(Preferences.of_profile(setup.directory, setup.wishes))
 
 
-def own_settings() -> "Preferences":
+def own_settings(pairs: Sequence[str] = (), preset: str | None = None) -> "Preferences":
     """Return a person's settings for all profiles, for what has none; as `settings_of`."""
-    from chat_tui.settings.preferences import Preferences, Wishes
+    from chat_tui.settings.preferences import Preferences, checked_wishes
 
-    return _told(Preferences(None, Wishes(user_settings_file())))
+    return _told(Preferences(None, checked_wishes(pairs, preset, user_settings_file())))
 
 
 def _told(settings: "Preferences") -> "Preferences":

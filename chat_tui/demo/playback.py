@@ -17,12 +17,15 @@ from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.keys.table import with_keys
-from chat_tui.terminal.themed_app import keys_of
+from chat_tui.terminal.themed_app import Dressed, keys_of
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos
 
 PAINT_S: Final = 0.1
 """Between two paints while it runs."""
+
+STILL: Final[Nanos] = SECOND // 2
+"""The same where nothing is to move."""
 
 WANTED_MAX: Final = 100
 """Keys remembered while something is made ready; more are pressed by something that fell."""
@@ -79,6 +82,8 @@ class Playback(Screen[None]):
         self._number = played.number
         self._selected, self._note = 0, ""
         self._ticked = 0.0
+        self._unpainted: Nanos = 0
+        """Viewer's time since it was painted."""
         self.busy = False
         """Whether something is made ready, or played again, beside the screen."""
         self._wanted: deque[Callable[[], None]] = deque()
@@ -158,9 +163,16 @@ class Playback(Screen[None]):
         passed, self._ticked = now - self._ticked, now
         self.let_pass(int(passed * SECOND))
 
+    @property
+    def moves(self) -> bool:
+        """True if what happens is drawn on its way; else only where it goes, and less often."""
+        app = self.app
+        return not isinstance(app, Dressed) or app.in_motion
+
     def let_pass(self, duration: Nanos) -> None:
         """Let viewer's time pass, and show what came of it; the tour goes on by it too."""
         showing, player = self.showing, self.player
+        self._unpainted += duration
         if not self.running or player is None or self.busy:
             return
         was_over = player.over
@@ -171,7 +183,8 @@ class Playback(Screen[None]):
             showing.end()
         if showing.tour.is_next_due:
             self._go_on()
-        self.paint()
+        if self.moves or self._unpainted >= STILL:
+            self.paint()
 
     def _go_on(self) -> None:
         """Play what comes next of the tour; where nothing does, stop."""

@@ -203,6 +203,7 @@ class DemoScreen(Playback):
 
     def paint(self) -> None:
         """Draw what there is."""
+        self._unpainted = 0
         width, height = self.size
         if width < WIDTH_MIN or height < HEIGHT_MIN:
             self._canvas.show([Content("Please enlarge the window to 60 columns and 16 lines.")])
@@ -237,6 +238,7 @@ class DemoScreen(Playback):
             held_up=not showing.tour.goes_on,
             traffic=player.traffic,
             score=showing.score,
+            moves=self.moves,
         )
 
     @property

@@ -158,6 +158,11 @@ ANIMATIONS = Setting(
     "animations", Section.LOOK, Switch(), False,
     "Animation of lists and drawers. Each movement sends some 20 kB more to the terminal.",
 )  # fmt: skip
+MOTION = Setting(
+    "motion", Section.LOOK, Switch(), True,
+    "Movement in the demo: frames on their way, countdowns, flashes. Without it, what is sent is "
+    "drawn at once where it goes, twice a second at most; time runs all the same.",
+)  # fmt: skip
 MOUSE = Setting(
     "mouse", Section.LOOK, Switch(), True,
     "Mouse support. Without it the terminal selects and copies text itself.",
@@ -251,7 +256,7 @@ KEY_SETTINGS: Final = {
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = (
     NAME, STATUS, COLOUR, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,
-    THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOUSE, LOW_BANDWIDTH,
+    THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOTION, MOUSE, LOW_BANDWIDTH,
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
     INTERFACE, PORT, DISCOVERY, CONNECT, CLOCK,
@@ -261,7 +266,12 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
 
 PRESETS: Final[dict[str, dict[str, object]]] = {
-    "ssh": {LOW_BANDWIDTH.name: True, MOUSE.name: False, ANIMATIONS.name: False},
+    "ssh": {
+        LOW_BANDWIDTH.name: True,
+        MOUSE.name: False,
+        ANIMATIONS.name: False,
+        MOTION.name: False,
+    },
 }
 """Settings that go together, for `--preset`."""
 

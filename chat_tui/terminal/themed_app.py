@@ -9,7 +9,7 @@ from textual.filter import LineFilter
 
 from chat_tui.keys.table import Chosen
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, THEME
+from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, MOTION, THEME
 from chat_tui.terminal import key_bindings
 from chat_tui.terminal.ascii_filter import AsciiSigns
 from chat_tui.terminal.key_order import InOrder
@@ -42,6 +42,8 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
         self.register_theme(legible_theme(name))
         self.theme = name
         moving = settings[ANIMATIONS] and not settings[LOW_BANDWIDTH]
+        self.in_motion: bool = settings[MOTION] and not settings[LOW_BANDWIDTH]
+        """Whether what happens is shown on its way, where something of ours can be."""
         self.animation_level = "full" if moving else "none"
 
     def draw_with(self, glyphs: Glyphs) -> None:

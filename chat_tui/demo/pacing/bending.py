@@ -70,10 +70,11 @@ class Bent:
             flight = max(FLIGHT_LEAST, min(flight - 1, flight * WHOLE // self.length))
 
     @classmethod
-    def even(cls, began: Nanos, ends: Nanos, whole: Nanos) -> "Bent":
-        """Return a map at one speed: all passes in `whole`."""
-        bent = cls(began, ends)
-        bent._times, bent._viewed = [began, ends], [0, whole]
+    def through(cls, *corners: tuple[Nanos, Nanos]) -> "Bent":
+        """Return a map that is even between corners: simulated time, and the viewer's from 0 on."""
+        times, viewed = zip(*corners, strict=True)
+        bent = cls(times[0], times[-1])
+        bent._times, bent._viewed = [*times], [*viewed]
         return bent
 
     @property

@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chat_tui.demo.acts import Lose, LosePart, Loss
+from chat_tui.demo.acts import Lose, LosePart, Loss, Write
 from chat_tui.demo.pacing.bending import Bent
 from chat_tui.demo.run import Intervention, Run
 from chat_tui.demo.scenario import Scenario
 from sync.machine import SECOND, Nanos
 
-SKETCHED: Final[Nanos] = 45 * SECOND
-"""Viewer's time for a crowd, which takes too long to be played before it is shown."""
+BUSY_AFTER: Final[Nanos] = 10 * SECOND
+"""Time after the last line of a crowd in which nearly all is asked for and answered."""
+
+BUSY_FOR, QUIET_FOR = 32 * SECOND, 8 * SECOND
+"""Viewer's time for a crowd until then, and after; to play it before it is shown takes too long."""
 
 SETTINGS: Final = (Lose, LosePart, Loss)
 """Acts that do nothing yet which anybody could see."""
@@ -51,8 +54,9 @@ def score_of(scenario: Scenario, seed: int, acts: Sequence[Intervention] = ()) -
 def _sketch(scenario: Scenario, seed: int, acts: Sequence[Intervention]) -> Score:
     began = Run(scenario, seed).began
     ends = began + scenario.lasts
-    # As if one frame were on its way all the time: its time is the whole.
-    bent = Bent.even(began, ends, SKETCHED)
+    written = max(after for after, act in scenario.acts if isinstance(act, Write))
+    quiet = min(began + written + BUSY_AFTER, ends - 1)
+    bent = Bent.through((began, 0), (quiet, BUSY_FOR), (ends, BUSY_FOR + QUIET_FOR))
     return Score(began, ends, bent, _acts(scenario, began, acts))
 
 

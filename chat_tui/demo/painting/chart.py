@@ -266,8 +266,10 @@ def _draw_wait(cells: _Cells, row: Row, style: str) -> None:
     wait, now = row.wait, cells.at.now
     assert wait is not None
     if now < row.ends:
-        share = (now - wait.began) / max(1, wait.until - wait.began)
-        words = f"{bar(share, cells.at.glyphs)} {waits(wait.until - now)}"
+        words = f"waits {waits(wait.until - wait.began)}"
+        if cells.at.moves:
+            share = (now - wait.began) / max(1, wait.until - wait.began)
+            words = f"{bar(share, cells.at.glyphs)} {waits(wait.until - now)}"
         word = "to ask" if wait.asks else "to answer"
     else:
         words, word = f"waited {waits(row.ends - wait.began)}", "waited"

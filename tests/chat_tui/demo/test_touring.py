@@ -1,5 +1,7 @@
 """The tour on the screen: it plays at once, goes on by itself, and waits for whoever meddles."""
 
+from itertools import pairwise
+
 import pytest
 
 from chat_tui.demo.acts import Loss
@@ -7,6 +9,8 @@ from chat_tui.demo.app import DemoApp
 from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenarios import SCENARIOS
+from chat_tui.settings.preferences import Preferences, checked_wishes
+from chat_tui.widgets.canvas import Canvas
 from sync.machine import SECOND
 from tests.support.chat_tui.demos import SEED, Timed, lines, ready
 
@@ -115,3 +119,39 @@ async def test_whoever_steps_to_the_promises_and_lets_time_run_sees_the_next() -
             screen.let_pass(SECOND)
         await ready(pilot)
         assert f"DEMO  3/{LAST}" in lines(screen)[0]
+
+
+def settings(*pairs: str, preset: str | None = None) -> Preferences:
+    return Preferences(None, checked_wishes(pairs, preset))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "moves"),
+    [
+        (settings(), True),
+        (settings("animations=off"), True),
+        (settings("motion=off"), False),
+        (settings("low_bandwidth=on"), False),
+        (settings(preset="ssh"), False),
+    ],
+    ids=["usual", "no animations", "no motion", "slow line", "ssh"],
+)
+async def test_it_moves_whatever_animations_are_and_without_motion_time_runs(
+    chosen: Preferences, moves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen, chosen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        screen.see(10 * SECOND)
+        shown: list[list[str]] = []
+        canvas = screen.query_one(Canvas)
+        monkeypatch.setattr(canvas, "show", lambda new: shown.append([one.plain for one in new]))
+        began = screen.showing.now
+        screen.see(10 * SECOND)
+
+        assert screen.showing.now > began
+        changes = sum(one != other for one, other in pairwise(shown))
+        assert changes >= 10  # once a second at least
+        assert len(shown) == (100 if moves else 20)
+        heads = {line.index("▶") for lines in shown for line in lines if "▶" in line[10:]}
+        assert (len(heads) > 20) == moves

@@ -27,11 +27,11 @@ TYPED: dict[str, str] = {
     "name": "ann", "status": "in room 2", "colour": "teal", "time_format": "12h",
     "day_separators": "off", "paste_lines": "9",
     "theme": "nord", "density": "cosy", "nick_width": "12", "glyphs": "ascii", "ticks": "never",
-    "animations": "on", "mouse": "off", "low_bandwidth": "on", "alerts": "all", "bell": "off",
-    "desktop": "osc9", "title": "off", "quiet_hours": "22:00-07:00", "interface": "192.168.1.20",
-    "port": "5000", "discovery": "off", "connect": "192.168.1.31:46021 [fe80::1]",
-    "clock": "stay", "typing_notices": "off", "read_marks": "on", "history_days": "30",
-    "ask_above_mb": "50", "protocol_log": "off",
+    "animations": "on", "motion": "off", "mouse": "off", "low_bandwidth": "on", "alerts": "all",
+    "bell": "off", "desktop": "osc9", "title": "off", "quiet_hours": "22:00-07:00",
+    "interface": "192.168.1.20", "port": "5000", "discovery": "off",
+    "connect": "192.168.1.31:46021 [fe80::1]", "clock": "stay", "typing_notices": "off",
+    "read_marks": "on", "history_days": "30", "ask_above_mb": "50", "protocol_log": "off",
 }  # fmt: skip
 """Another value than the default for every setting that is not a key."""
 

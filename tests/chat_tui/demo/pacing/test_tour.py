@@ -1,11 +1,15 @@
 """The tour on a virtual viewer's clock: parts, what holds it up, and that there is much to see."""
 
+from math import inf
+
 import pytest
 
+from chat_tui.demo.crowd import ASKS, field_of
 from chat_tui.demo.pacing.bending import FLIGHT_LEAST
 from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.showing import Showing
 from chat_tui.demo.pacing.tour import CLOSING_FOR, OPENING_FOR, Part, Tour
+from chat_tui.demo.painting.field import FLASH
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from sync.machine import MILLISECOND, SECOND
@@ -58,6 +62,29 @@ def test_mostly_something_is_on_its_way(number: int) -> None:
             seen += any(flight.sent_at <= player.now < flight.at for flight in flights)
 
     assert samples * SAMPLE > 20 * SECOND
+    assert seen >= 0.6 * samples, f"{seen} of {samples}"
+
+
+@pytest.mark.slow
+def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way() -> None:
+    one = next(one for one in SCENARIOS if one.people)
+    showing = Showing(None, 1.0, running=True)
+    score = score_of(one, SEED)
+    stage = Stage(one, SEED)
+    stage.slice_s = inf
+    showing.begin(stage, score)
+    samples = seen = 0
+
+    while not stage.over and stage.now < score.ends:
+        showing.let_pass(SAMPLE)
+        if showing.part is Part.PLAYING and not stage.over:
+            samples += 1
+            now = score.bent.viewed(stage.now)
+            flashes = any(now - score.bent.viewed(at) < FLASH for _, at in stage.run.answers)
+            flights = stage.traffic.flights[-100:]
+            asks = ASKS in field_of(stage.run.world, ()).states
+            seen += flashes or asks or any(f.sent_at <= stage.now < f.at for f in flights)
+
     assert seen >= 0.6 * samples, f"{seen} of {samples}"
 
 

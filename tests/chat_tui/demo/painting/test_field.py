@@ -22,7 +22,7 @@ def setting(run: Run, glyphs: Glyphs, size: tuple[int, int] = (80, 24)) -> Setti
     return Setting(
         width=size[0], height=size[1], glyphs=glyphs, theme="nord", selected=0, running=True,
         speed=1, formulas=False, now=run.now,
-        score=Score(run.began, ends, Bent.even(run.began, ends, 60 * SECOND), ()),
+        score=Score(run.began, ends, Bent.through((run.began, 0), (ends, 60 * SECOND)), ()),
     )  # fmt: skip
 
 
