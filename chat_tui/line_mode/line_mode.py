@@ -21,11 +21,12 @@ from chat_tui.commands.people import DOCTOR
 from chat_tui.commands.table import Commands
 from chat_tui.line_mode import written
 from chat_tui.line_mode.deep_look import DeepLook
+from chat_tui.line_mode.earlier import lines_before
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
 from chat_tui.line_mode.since import Since
 from chat_tui.text.slash import is_command
 from sync.errors import LocalError
-from sync.view.view import Event, Line, MessageShown, PeerShown
+from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
@@ -59,6 +60,7 @@ class LineMode:
         self._deep_look = DeepLook(client, face, self._flush_soon)
         self._since: Since | None = None
         self._leaving = False
+        self._tasks: asyncio.TaskGroup | None = None
         self._at_terminal = sys.stdin.isatty()
 
     async def run(self, *, history: int, stay: bool, since: Since | None = None) -> None:
@@ -74,12 +76,14 @@ class LineMode:
         async with self._client.running(), serving(self._client):
             await self._begin(lines)
             async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
                 reading = tasks.create_task(self._read(tasks, stay=stay))
                 trying = tasks.create_task(self._write_again())
                 await self._stop.wait()
                 self._leaving = True
                 with suppress(BrokenPipeError):
                     self._face.left()
+                self._tasks = None
                 reading.cancel()
                 trying.cancel()
                 self._deep_look.stop()
@@ -123,11 +127,25 @@ class LineMode:
             return  # it is we who leave
         if isinstance(event, MessageShown) and self._since and self._since.leaves_out(event.line):
             return
+        if isinstance(event, HistoryShown) and self._tasks is not None:
+            self._tasks.create_task(self._tell_earlier(event))
+            return
         try:
             self._face.event(event)
         except BrokenPipeError:
             self._stop.set()
         self._flush_soon()
+
+    async def _tell_earlier(self, here: HistoryShown) -> None:
+        """Tell the lines of a history that came at once, as if they had come one by one."""
+        try:
+            async for line in lines_before(self._client, here):
+                if self._stop.is_set():
+                    return
+                self._on_event(MessageShown(line))
+        except LocalError as error:
+            self._face.error(str(error))
+            self._flush_soon()
 
     def _flush_soon(self) -> None:
         """Hand out what was said, at once for all that one step of the engine says."""

@@ -374,6 +374,10 @@ class Conversation:
         self._moving = self.cleared = False
         return removed
 
+    def refill(self) -> None:
+        """Note that the disk holds messages before the first row now; the rows stay."""
+        self.has_older, self.stuck = not self.cleared, False
+
     def clear(self) -> list[Change]:
         """Forget all rows, and page none in until `unclear`, or until another place is gone to."""
         changes = self.restart()

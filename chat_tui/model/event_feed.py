@@ -21,6 +21,7 @@ from sync.view.view import (
     DiscardedShown,
     Event,
     FoundShown,
+    HistoryShown,
     Line,
     LineChanged,
     LooksShown,
@@ -161,7 +162,9 @@ class Feed:
                     news.around |= line.parked
                 case LineChanged() | DeliveryShown() | ReplacedShown():
                     self._changed(*self._change(event), shown, news)
-                case OpShown() | PendingShown() | PendingEndedShown() | LooksShown():
+                case (
+                    OpShown() | PendingShown() | PendingEndedShown() | LooksShown() | HistoryShown()
+                ):
                     self._changed(*self._governed(event, news), shown, news)
                 case TrustShown(hidden=True):
                     self._restart(shown, news)
@@ -204,9 +207,14 @@ class Feed:
                 return channel, self.conversation(channel).hide(message_id)
 
     def _governed(
-        self, event: OpShown | PendingShown | PendingEndedShown | LooksShown, news: News
+        self,
+        event: OpShown | PendingShown | PendingEndedShown | LooksShown | HistoryShown,
+        news: News,
     ) -> tuple[ChannelId, list[Change]]:
-        """Show an act, or what waits for one, in its channel; a loss is told besides, once."""
+        """Show an act, or what waits for one, in its channel; a loss is told besides, once.
+
+        What the disk has anew is read again: rows in their places, or the newest page.
+        """
         match event:
             case OpShown(line, again):
                 news.around = True
@@ -219,6 +227,10 @@ class Feed:
                 return channel, self.conversation(channel).end_wait(message_ids)
             case LooksShown(channel):
                 news.again[channel] = self.conversation(channel)
+                return channel, []
+            case HistoryShown(channel):
+                news.again[channel] = held = self.conversation(channel)
+                held.refill()
                 return channel, []
 
     def _changed(

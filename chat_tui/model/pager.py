@@ -68,11 +68,16 @@ class Pager:
         return [change for line in lines for change in conversation.change(line)]
 
     async def look_again(self, conversation: Conversation) -> list[Change]:
-        """Read the rows in memory again, and show each in its place as it looks now."""
+        """Read the rows in memory again, and show each in its place as it looks now.
+
+        If there is none, the newest page is read.
+        """
         first, last = conversation.first, conversation.last
+        if last is None:
+            return await self.older(conversation)
         changes: list[Change] = []
         after = BEGINNING if first is None else (first[0], MessageId(""))
-        while last is not None and after < last:
+        while after < last:
             try:
                 page = await self._pages.page_after(conversation.channel, after=after, limit=PAGE)
             except LocalError as error:

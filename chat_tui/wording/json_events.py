@@ -20,6 +20,7 @@ from sync.view.view import (
     DiscardedShown,
     Event,
     FoundShown,
+    HistoryShown,
     Level,
     Line,
     LineChanged,
@@ -154,7 +155,7 @@ def to_json(event: Event, name: Name) -> Json | None:
             return _session(event, name)
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case LineChanged() | LooksShown():
+        case LineChanged() | LooksShown() | HistoryShown():
             return None  # what waits was not told of either, and lines are told as they came
         case (
             Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown() | StateShown()

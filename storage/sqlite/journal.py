@@ -68,7 +68,7 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.staging import PageRottedError, drop, keep_staged, staged_of, swap_in
+from storage.sqlite.staging import PageRottedError, drop, keep_staged, page_at, staged_of, swap_in
 from storage.sqlite.state import StateRecord, keep_state, state_of
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
@@ -224,6 +224,10 @@ class SqliteJournal:
         read = partial(newest_page_of, bytes.fromhex(channel), before, most)
         rows, more = await self._sound(read)
         return EntriesPage(tuple([_loaded(*row) for row in rows]), more)
+
+    async def staged_page(self, channel: ChannelId, number: int) -> bytes | None:
+        """Return a staged page of a snapshot; see `Journal.staged_page`."""
+        return await self._database.read(partial(page_at, bytes.fromhex(channel), number))
 
     async def swap(self, channel: ChannelId, replay: Replay) -> bool:
         """Make a channel's staged snapshot its history; see `Journal.swap`."""

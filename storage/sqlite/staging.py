@@ -90,6 +90,15 @@ def drop(db: sqlite3.Connection, channel: bytes) -> None:
         db.execute(statement, (channel,))
 
 
+def page_at(channel: bytes, number: int, db: sqlite3.Connection) -> bytes | None:
+    """Return a page by its number; None if there is none that is what was staged."""
+    row = db.execute(PAGE, (channel, number)).fetchone()
+    if row is None:
+        return None
+    digest, chunk = row
+    return bytes(chunk) if hashlib.sha256(chunk).digest() == digest else None
+
+
 def pages_backwards(channel: bytes, db: sqlite3.Connection) -> Iterator[bytes]:
     """Yield the pages of a snapshot, the last one first.
 
@@ -97,8 +106,8 @@ def pages_backwards(channel: bytes, db: sqlite3.Connection) -> Iterator[bytes]:
         PageRottedError: one is no longer what was staged.
     """
     for (number,) in db.execute(NUMBERS, (channel,)).fetchall():
-        digest, chunk = db.execute(PAGE, (channel, number)).fetchone()
-        if hashlib.sha256(chunk).digest() != digest:
+        chunk = page_at(channel, number, db)
+        if chunk is None:
             raise PageRottedError("A page of a snapshot is no longer what was stored.")
         yield chunk
 

@@ -43,6 +43,9 @@ FROM_PEERS: Final = (
 heartbeats bring them again."""
 
 
+STAGING: Final = (values.StageSnapshot, values.DropSnapshot)
+"""Records of snapshots on their way."""
+
 OWN: Final = (values.Write, values.Act, values.SetState)
 """Inputs that somebody waits for."""
 
@@ -69,6 +72,15 @@ class Releaser(Protocol):
 
     def begin_anew(self) -> None:
         """The machines were made anew: their sessions are gone."""
+
+    def begin_anew_in(self, channel: ChannelId) -> None:
+        """The same of one channel's machines."""
+
+    def staged(self, record: values.StageSnapshot | values.DropSnapshot) -> None:
+        """A page of a snapshot is committed, or all of them are gone: show it."""
+
+    def swapped(self, channel: ChannelId) -> None:
+        """A channel has a history that it had not before: show it."""
 
 
 class Engine:
@@ -227,6 +239,9 @@ class Engine:
                 wait = min(wait * 2, DISK_RETRY[1])
             else:
                 await self._release(batch)
+                self._tell_staged(batch)
+                for channel in batch.swaps:
+                    await self._swap(channel)
                 if batch.begin_anew:
                     await self._rebuild()
                 wait = DISK_RETRY[0] if batch.records else wait
@@ -293,6 +308,29 @@ class Engine:
         self._releaser.begin_anew()  # also streams that peers opened meanwhile
         self.runner.rebuild(states)
         self._ill = False
+
+    def _tell_staged(self, batch: Batch) -> None:
+        for record in batch.records:
+            if isinstance(record, STAGING):
+                self._releaser.staged(record)
+
+    async def _swap(self, channel: ChannelId) -> None:
+        """Make a staged snapshot the channel's history, and its machines anew from that.
+
+        What peers send meanwhile waits, as far as there is room. Where the disk refuses, the pages
+        stay, and are tried again when the machines are made anew.
+        """
+        group = self.runner.groups.get(channel)
+        if group is None:
+            return  # left meanwhile
+        try:
+            await self._journal.swap(channel, group.begin_replay(self._clock.now()))
+        except StorageError as error:
+            self._releaser.notify(Notice(str(error), Level.ERROR))
+        state = await self.patiently(partial(self._journal.restore, channel))
+        self._releaser.begin_anew_in(channel)
+        self.runner.rebuild({channel: state})
+        self._releaser.swapped(channel)
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Return what `read` reads, however long the disk refuses."""

@@ -51,8 +51,10 @@ from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
+from sync.net.page_checks import PageChecks
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
+from sync.net.staged_previews import StagedPreviews
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner.journal import Journal, Loaded, Retriever, loaded_entries
 from sync.runner.logbook import Logbook
@@ -73,6 +75,7 @@ from sync.view.projection import (
     session_infos,
     with_logs,
 )
+from sync.view.state_projection import info_of_state
 from sync.view.view import (
     NOT_ASKED,
     ChannelInfo,
@@ -99,6 +102,9 @@ class Node:
 
     met_as: Callable[[PeerId], str] = staticmethod(nameless)
     """Returns what somebody who is not here went by before; empty if that is unknown."""
+
+    _tasks: asyncio.TaskGroup | None = None
+    """While it is on the network."""
 
     def __init__(  # noqa: PLR0913 - what a participant is made of; tests bring their own clock
         self,
@@ -147,6 +153,14 @@ class Node:
             happenings,
             self._show,
         )
+        self._page_checks = PageChecks(identity.peer_id, self.queue_input)
+        self.previews = StagedPreviews(
+            self._runner.groups,
+            journal,
+            self._outlet.preview,
+            self._outlet.history_is_here,
+            self.spawn,
+        )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
         """Damage found in channels that are not taken up yet."""
@@ -169,7 +183,6 @@ class Node:
         )
         self._floods = Floods(self.mesh.nick_of)
         self.governing = self._made_driver(keys)
-        self._tasks: asyncio.TaskGroup | None = None
 
     def _made_driver(self, keys: KeyStore) -> GroupDriver:
         """Return the driver of governance, which hears of ops and of secrets."""
@@ -211,6 +224,8 @@ class Node:
         else:
             await self.governing.take_up(membership)
         self._runner.add_channel(membership, state)
+        if state.snapshot is not None:
+            self.previews.resume(membership.channel, state.snapshot)
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
         elif membership.open or is_guessable(membership.name, membership.secret):
@@ -392,6 +407,7 @@ class Node:
             self._tasks = tasks
             try:
                 tasks.create_task(self._engine.turn_forever(), name="turning")
+                self.previews.begin()
                 await self._online.start()
                 ready.set()
                 tasks.create_task(self.ticking.tick_forever(), name="ticking")
@@ -408,6 +424,7 @@ class Node:
     async def _leave(self) -> None:
         """Say goodbye to everybody."""
         await self.mesh.stop()
+        self._page_checks.close()
         self.streams.close_all()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PARTING):
@@ -673,10 +690,19 @@ class Node:
         group = self._runner.groups.get(channel)
         return group is not None and group.sessions.receives_from(peer, self.clock.now())
 
+    def check_page(self, channel: ChannelId, wanted: values.CheckPage) -> None:
+        """See `sync.net.outlet.Host`."""
+        if (group := self._runner.groups.get(channel)) is not None:
+            self._page_checks.check(group.gate, wanted)
+
     async def load_entries(
-        self, channel: ChannelId, wanted: values.LoadEntries
+        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
     ) -> values.EntriesLoaded:
         """Return a page of entries, in the order in which they are sent."""
+        if isinstance(wanted, values.LoadNewestEntries):
+            newest = await self._journal.newest_page(channel, wanted.before, wanted.most)
+            falling = tuple(reversed(loaded_entries(newest.entries)))
+            return values.EntriesLoaded(wanted.session, falling, newest.more)
         if wanted.messages:
             named = await self._journal.load(channel, wanted.messages)
             return values.EntriesLoaded(wanted.session, loaded_entries(named.values()))
@@ -725,6 +751,8 @@ class Node:
 
     def _channel_info(self, channel: ChannelId, group: Group) -> ChannelInfo:
         info = channel_info(group, self._runner.memberships[channel], self._called)
+        if (staged := self.previews.current(channel, group)) is not None:
+            info = replace(info, state=info_of_state(staged))
         if info.governance is None:
             return info
         governance = replace(info.governance, levels=self.mesh.levels_of(channel))

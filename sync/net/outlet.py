@@ -14,6 +14,7 @@ from sync.net.clock import Clock
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
+from sync.net.staged_previews import StagedPreviews
 from sync.runner.journal import Loaded, Retriever
 from sync.runner.logbook import Logbook
 from sync.sds.message import Delivery
@@ -21,13 +22,14 @@ from sync.sds.wire import decode, encode
 from sync.view.frame_tap import Tap
 from sync.view.happenings import Happenings
 from sync.view.projection import event_of
-from sync.view.view import Event, FrameKind, Notice, SyncShown
+from sync.view.view import Event, FrameKind, HistoryShown, Notice, SyncShown
 
 
 class Host(Protocol):
     """The node, as far as effects lead back to it."""
 
     retriever: Retriever | None
+    previews: StagedPreviews
 
     def written(self, token: int, message_id: MessageId) -> None:
         """An own message is committed."""
@@ -65,6 +67,9 @@ class Host(Protocol):
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """Load ops for a peer, and feed them."""
+
+    def check_page(self, channel: ChannelId, wanted: values.CheckPage) -> None:
+        """Check a page of a snapshot off the loop, and feed the outcome."""
 
 
 @dataclass(slots=True)
@@ -132,8 +137,10 @@ class Outlet:
             case values.SendPayload(session, payload):
                 self.tapped(channel, self.streams.peer_of(session), FrameKind.SESSION, payload)
                 self.streams.send(session, payload)
-            case values.LoadEntries():
+            case values.LoadEntries() | values.LoadNewestEntries():
                 self.streams.load(channel, effect)
+            case values.CheckPage():
+                self.host.check_page(channel, effect)
             case values.CloseSession(session):
                 self.streams.close(session)
             case values.Push():
@@ -227,6 +234,14 @@ class Outlet:
         if event is not None:
             self.listener(event)
 
+    def preview(self, channel: ChannelId, effect: values.Effect) -> None:
+        """Show an effect that is about what is staged, or was."""
+        self._show(channel, effect, {})
+
+    def history_is_here(self, channel: ChannelId, told_from: values.LogPlace | None) -> None:
+        """Tell that a channel has a history now, of which lines were told down to a place."""
+        self.listener(HistoryShown(channel, told_from))
+
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
         self.listener(notice)
@@ -239,6 +254,21 @@ class Outlet:
         """Send what the effects of one turn queued; they are out, so they are in the log."""
         self.mesh.flush()
         self.logbook.let_out(self.clock.now())
+
+    def begin_anew_in(self, channel: ChannelId) -> None:
+        """See `sync.net.engine.Releaser`."""
+        self.streams.end_all(channel)
+
+    def staged(self, record: values.StageSnapshot | values.DropSnapshot) -> None:
+        """See `sync.net.engine.Releaser`."""
+        if isinstance(record, values.StageSnapshot):
+            self.host.previews.staged(record)
+        else:
+            self.host.previews.over(record.channel)
+
+    def swapped(self, channel: ChannelId) -> None:
+        """See `sync.net.engine.Releaser`."""
+        self.host.previews.swapped(channel)
 
     def begin_anew(self) -> None:
         """The machines were made anew: their sessions are gone."""

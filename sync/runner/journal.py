@@ -108,6 +108,9 @@ class Journal(Protocol):
         `more`: there may be others below them.
         """
 
+    async def staged_page(self, channel: ChannelId, number: int) -> bytes | None:
+        """Return a staged page of a snapshot; None if there is none that is what was staged."""
+
     async def swap(self, channel: ChannelId, replay: Replay) -> bool:
         """Make a channel's staged snapshot its history, in one transaction.
 

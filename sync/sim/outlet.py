@@ -130,6 +130,10 @@ class Outlet:
                 for listener in self.listeners:
                     listener(node.number, release)
 
+    def say(self, node: Node, release: Release) -> None:
+        """Say on a node's links what its engine would not."""
+        self._carry_out(node, release)
+
     def _check_counts(self, node: Node, channels: Collection[ChannelId]) -> None:
         """Check that the counts a node reports now match its disk."""
         assert node.runner is not None

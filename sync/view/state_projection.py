@@ -3,6 +3,7 @@
 from typing import Final
 
 from sync.group.group import Group
+from sync.group.state_values import Current
 from sync.machine import MessageId, PeerId
 from sync.view.state_infos import NO_STATE, PinInfo, ProfileInfo, ReadInfo, StateInfo, TopicInfo
 
@@ -19,7 +20,11 @@ def state_info(group: Group) -> StateInfo:
         return NO_STATE
     governing = group.governing
     governance = None if governing is None else governing.governance
-    folded = group.current.now(group.stating.registers, governance)
+    return info_of_state(group.current.now(group.stating.registers, governance))
+
+
+def info_of_state(folded: Current) -> StateInfo:
+    """Return what the UI may know of what registers come to."""
     topic = None
     if folded.topic is not None:
         text, (author, entry) = folded.topic

@@ -233,6 +233,18 @@ class LooksShown:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryShown:
+    """A channel that had no history has one now, on the disk.
+
+    The newest lines were told as messages before; `told_from` is the place of the first of them,
+    None if there are no others.
+    """
+
+    channel: ChannelId
+    told_from: Position | None
+
+
+@dataclass(frozen=True, slots=True)
 class AheadShown:
     """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
 
@@ -383,6 +395,7 @@ Event: TypeAlias = (
     | WithdrawnShown
     | DiscardedShown
     | LooksShown
+    | HistoryShown
     | ContradictionShown
     | AheadShown
     | ClockShown

@@ -37,16 +37,17 @@ class CurrentState:
         self._folded = Current()
 
     def now(self, registers: Registers, governance: Governance | None) -> Current:
-        """Return what registers come to; without `governance` nobody governs."""
+        """Return the fold of registers, made anew if they changed."""
         heads = () if governance is None else governance.heads
         of = (registers.tree.root, tuple(heads))
         if of != self._of:
-            self._folded = _fold(registers, governance)
+            self._folded = fold(registers, governance)
             self._of = of
         return self._folded
 
 
-def _fold(registers: Registers, governance: Governance | None) -> Current:
+def fold(registers: Registers, governance: Governance | None) -> Current:
+    """Return what registers come to; without `governance` nobody governs."""
     marks = folds.read_marks(registers)
     reacts = _allowed(governance, Doing.REACT)
     return Current(

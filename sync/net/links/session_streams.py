@@ -74,7 +74,7 @@ class Host(Protocol):
         """Return whether a session with `peer` goes on, or may still get what it lacked."""
 
     async def load_entries(
-        self, channel: ChannelId, wanted: values.LoadEntries
+        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
     ) -> values.EntriesLoaded:
         """Return a page of entries, in the order in which they are sent."""
 
@@ -149,7 +149,9 @@ class SessionStreams:
         if (writer := self._writers.get(session)) is not None:
             writer.send(payload)
 
-    def load(self, channel: ChannelId, wanted: values.LoadEntries) -> None:
+    def load(
+        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
+    ) -> None:
         """Load entries and feed them, once what was sent before has left.
 
         So of a history that the peer takes slowly, a page is in memory. Without effect on a stream
@@ -159,7 +161,7 @@ class SessionStreams:
             writer.send_page(partial(self._load_entries, channel, wanted))
 
     async def _load_entries(
-        self, channel: ChannelId, wanted: values.LoadEntries
+        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
     ) -> tuple[bytes, ...]:
         """Feed a page of entries to the machine, which says in what payloads it leaves."""
         self._host.queue_input(channel, await self._host.load_entries(channel, wanted))
@@ -205,6 +207,13 @@ class SessionStreams:
         """End everything of a channel with a peer at once: it is not in any more."""
         for stream in list(self._open.get((channel, peer), ())):
             stream.abort("is not in the channel any more")
+
+    def end_all(self, channel: ChannelId) -> None:
+        """End every session of a channel: its machines are gone."""
+        for one, peer in list(self._open):
+            if one == channel:
+                for stream in list(self._open[one, peer]):
+                    stream.abort("began anew")
 
     def close_all(self) -> None:
         """Close every session: its machines are gone."""

@@ -8,6 +8,7 @@ from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import (
     DeliveryShown,
+    HistoryShown,
     LooksShown,
     MessageShown,
     Notice,
@@ -84,6 +85,22 @@ def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
     assert news.changes == [Removed(0, 2)]
     assert news.flooded, "so the newest page is loaded"
     assert lamports(fed.conversation(LOBBY)) == []
+
+
+def test_rows_stay_when_a_history_is_there_and_older_ones_can_be_read() -> None:
+    fed = feed()
+    fed.note_event(PreviewShown(line(2, loading=True)))
+    fed.drain(LOBBY)
+    held = fed.conversation(LOBBY)
+    held.has_older = False
+
+    fed.note_event(HistoryShown(LOBBY, None))
+    news = fed.drain(LOBBY)
+
+    assert news.changes == []
+    assert lamports(held) == [2]
+    assert held.has_older
+    assert news.again == {LOBBY: held}, "so they are read again, as they are now"
 
 
 def test_other_channels_only_count() -> None:

@@ -1,0 +1,62 @@
+"""Pages of snapshots, checked on threads of their own: signatures take most of a newcomer's time.
+
+OpenSSL lets go of the interpreter's lock while it verifies, so on an idle machine two pages are
+checked at once, and the event loop waits for neither.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeAlias
+
+from sync.group.ingest import Gate
+from sync.group.snapshots.checks import checked_page
+from sync.group.values import CheckPage, PageChecked, SessionId
+from sync.machine import ChannelId, PeerId
+
+THREADS: Final = 2
+"""Pages checked at once: more threads would only wait for each other to decode."""
+
+Key: TypeAlias = tuple[ChannelId, SessionId]
+Feed: TypeAlias = Callable[[ChannelId, PageChecked], None]
+
+
+class PageChecks:
+    """Checks of all channels for `me`; `feed` gets the outcomes, those of a session in order.
+
+    A session asks for the next check only once it has few outcomes to wait for, so no more pages
+    are in memory than `sync.calimero.log.snapshot` allows.
+    """
+
+    def __init__(self, me: PeerId, feed: Feed) -> None:
+        self._me, self._feed = me, feed
+        self._threads: ThreadPoolExecutor | None = None
+        """Made for the first page: most nodes never check one."""
+        self._waiting: dict[Key, deque[asyncio.Future[PageChecked]]] = {}
+
+    def check(self, gate: Gate, wanted: CheckPage) -> None:
+        """Have a page of a channel checked, and feed what comes of it after those before."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(THREADS, "page check")
+        loop = asyncio.get_running_loop()
+        outcome = loop.run_in_executor(self._threads, checked_page, gate, self._me, wanted)
+        key = (gate.channel, wanted.session)
+        self._waiting.setdefault(key, deque()).append(outcome)
+        outcome.add_done_callback(lambda _: self._pass_on(key))
+
+    def close(self) -> None:
+        """Check nothing more, and feed nothing more."""
+        self._waiting.clear()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _pass_on(self, key: Key) -> None:
+        """Feed what is known now, as far as nothing before it is still being checked."""
+        waiting = self._waiting.get(key, deque())
+        while waiting and waiting[0].done():
+            outcome = waiting.popleft()
+            if not outcome.cancelled():
+                self._feed(key[0], outcome.result())
+        if not waiting:
+            self._waiting.pop(key, None)

@@ -1,0 +1,189 @@
+"""Real nodes: a newcomer takes over a history by snapshot, and shows it while it comes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from storage.profile.members import Members
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
+from sync.calimero.state.contents import StateKind, Topic
+from sync.entries.membership import Membership
+from sync.group.values import Status, StoredMessage, StoreMessage
+from sync.machine import HOUR, SECOND, ChannelId
+from sync.manager.registry import WITH_CALIMERO, WITH_P2PANDA
+from sync.net.clock import draw_log
+from sync.view.view import HistoryShown, MessageShown, PreviewShown, SyncShown
+from tests.support.storage.archives import histories, in_causal_order
+from tests.support.sync.entries import identity
+from tests.support.sync.nodes import Host, channel_of, host, meet, until
+
+pytestmark = pytest.mark.net
+
+NAME = "tea"
+TEA = channel_of(NAME)[0]
+BATCH = 1_000
+
+
+async def stock(tmp_path: Path, name: str, messages: Sequence[StoredMessage]) -> None:
+    """Give a profile a channel and what it holds, before its first start."""
+    channel, secret = channel_of(NAME)
+    database = await Database.open(tmp_path / f"{name}.sqlite")
+    membership = Membership(channel, NAME, secret, open=False, profile="lan", joined_ns=SECOND)
+    await Members(database).add_channel(membership, draw_log())
+    journal = SqliteJournal(database, identity(name).peer_id)
+    for first in range(0, len(messages), BATCH):
+        batch = messages[first : first + BATCH]
+        await journal.commit([StoreMessage(one, Status.DELIVERED) for one in batch])
+    await database.close()
+
+
+async def history(tmp_path: Path, logs: int, entries: int) -> list[StoredMessage]:
+    """Messages of some authors, written up to two hours ago."""
+    async with host(tmp_path, "clock") as member:
+        ended = member.node.clock.now() - 2 * HOUR
+    return in_causal_order(histories(logs, entries, ended, TEA))
+
+
+def held(member: Host, channel: ChannelId = TEA) -> int:
+    return len(member.node._runner.groups[channel].sds.log.order)
+
+
+def root(member: Host) -> bytes:
+    return member.node._runner.groups[TEA].holdings.frozen()[1].digest.root
+
+
+def staged(member: Host) -> int:
+    """Pages of a snapshot that are on a member's disk, and not history yet."""
+    found = member.node._runner.groups[TEA].snapshots.staged
+    return 0 if found is None else found.pages
+
+
+def snapshots(member: Host) -> list[SyncShown]:
+    return [one for one in member.shown(SyncShown) if one.protocol == "snapshot"]
+
+
+async def test_a_newcomer_shows_the_newest_lines_and_the_topic_before_the_rest_is_there(
+    tmp_path: Path,
+) -> None:
+    everything = await history(tmp_path, 5, 200)
+    await stock(tmp_path, "alice", everything)
+    async with (
+        host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice,
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+    ):
+        await alice.node.set_state(TEA, StateKind.TOPIC, Topic("tea at four"))
+        await meet(alice, bob)
+        await until(lambda: held(bob) == len(everything), "bob has all")
+        await until(lambda: bob.shown(HistoryShown), "bob is told")
+
+        [session] = snapshots(bob)
+        assert session.result == "1,000 messages"
+        kinds = [type(event) for event in bob.events]
+        assert kinds.index(PreviewShown) < kinds.index(HistoryShown)
+        newest = everything[-1].entry.message_id
+        assert bob.shown(PreviewShown)[0].line.message_id == newest
+        assert bob.shown(MessageShown)[-1].line.message_id == newest
+        [channel] = bob.node.snapshot().channels
+        assert channel.state.topic is not None
+        assert channel.state.topic.text == "tea at four"
+        assert root(alice) == root(bob)
+
+
+@pytest.mark.slow
+async def test_a_newcomer_that_is_stopped_goes_on_where_it_was_and_shows_what_it_has(
+    tmp_path: Path,
+) -> None:
+    everything = await history(tmp_path, 5, 800)
+    await stock(tmp_path, "alice", everything)
+    async with host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice:
+        async with host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob:
+            await meet(alice, bob)
+            await until(lambda: staged(bob) >= 3, "some pages are staged")
+            assert held(bob) == 0, "what is staged counts nowhere"
+        async with host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob:
+            before = staged(bob)
+            await until(lambda: len(bob.shown(PreviewShown)) > 50, "it shows what it has, alone")
+            newest = everything[-1].entry.message_id
+            assert bob.shown(PreviewShown)[0].line.message_id == newest
+            await meet(alice, bob)
+            await until(lambda: held(bob) == len(everything), "bob has all")
+            sent = sum(one.bytes_in for one in snapshots(bob))
+            assert root(alice) == root(bob)
+    whole = sum(len(one.entry.content) for one in everything)
+    assert before >= 3
+    assert sent < whole - (before - 1) * 60_000, "no page came twice"
+
+
+@pytest.mark.slow
+async def test_where_a_source_dies_another_one_goes_on(tmp_path: Path) -> None:
+    everything = await history(tmp_path, 5, 800)
+    await stock(tmp_path, "alice", everything)
+    await stock(tmp_path, "carol", everything)
+    async with (
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+        host(tmp_path, "carol", NAME, protocols=WITH_CALIMERO) as carol,
+    ):
+        async with host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice:
+            await meet(alice, bob)
+            await until(lambda: staged(bob) >= 3, "some pages are staged")
+        before = staged(bob)
+        await meet(carol, bob)
+        await until(lambda: held(bob) == len(everything), "bob has all")
+        [last] = [one for one in snapshots(bob) if one.peer == carol.me]
+        assert root(carol) == root(bob)
+        whole = sum(len(one.entry.content) for one in everything)
+        assert last.bytes_in < whole - (before - 1) * 60_000, "carol began where alice had ended"
+
+
+@pytest.mark.slow
+async def test_what_is_written_meanwhile_is_there_afterwards(tmp_path: Path) -> None:
+    everything = await history(tmp_path, 5, 800)
+    await stock(tmp_path, "alice", everything)
+    async with (
+        host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice,
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+    ):
+        await meet(alice, bob)
+        await until(lambda: staged(bob) >= 1, "a page is staged")
+        theirs = await alice.write(TEA, "from alice, meanwhile")
+        ours = await bob.write(TEA, "from bob, meanwhile")
+        count = len(everything) + 2
+        await until(lambda: held(bob) == held(alice) == count, "both have all")
+
+        order = bob.node._runner.groups[TEA].sds.log.order
+        assert theirs in order
+        assert ours in order
+        assert root(alice) == root(bob)
+        await until(lambda: "from alice, meanwhile" in bob.texts(), "bob shows it")
+
+
+async def test_from_a_program_of_before_a_newcomer_gets_all_as_ever(tmp_path: Path) -> None:
+    everything = await history(tmp_path, 5, 40)
+    await stock(tmp_path, "alice", everything)
+    async with (
+        host(tmp_path, "alice", NAME, protocols=WITH_P2PANDA) as alice,
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+    ):
+        await meet(alice, bob)
+        await until(lambda: held(bob) == len(everything), "bob has all")
+        assert not snapshots(bob)
+        assert staged(bob) == 0
+
+
+@pytest.mark.slow
+async def test_who_has_a_history_takes_no_snapshot(tmp_path: Path) -> None:
+    everything = await history(tmp_path, 5, 40)
+    await stock(tmp_path, "alice", everything)
+    await stock(tmp_path, "bob", everything[:30])
+    async with (
+        host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice,
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+    ):
+        await meet(alice, bob)
+        await until(lambda: held(bob) == len(everything), "bob has all")
+        bob.node.ask_sync(TEA, alice.me, "snapshot")
+        await until(lambda: snapshots(bob) or alice.shown(SyncShown), "it was tried")
+        assert staged(bob) == 0
+        assert len(bob.shown(HistoryShown)) == 0
