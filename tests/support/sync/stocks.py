@@ -8,7 +8,7 @@ from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.membership import Membership
 from sync.group.values import Status, StoredMessage, StoreMessage
-from sync.machine import SECOND
+from sync.machine import SECOND, MessageId
 from sync.net.clock import draw_log
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import channel_of
@@ -34,5 +34,5 @@ async def stock(tmp_path: Path, name: str, messages: Sequence[StoredMessage]) ->
     await database.close()
 
 
-def _gap(message: StoredMessage, here: set[str]) -> bool:
+def _gap(message: StoredMessage, here: set[MessageId]) -> bool:
     return any(parent.message_id not in here for parent in message.entry.header.parents)

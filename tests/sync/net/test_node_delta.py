@@ -7,6 +7,7 @@ import pytest
 from sync.machine import HOUR
 from sync.view.view import SyncShown
 from tests.support.storage.archives import archive
+from tests.support.sync.entries import identity
 from tests.support.sync.nodes import Host, host, meet, until
 from tests.support.sync.stocks import TEA, stock
 
@@ -69,7 +70,7 @@ async def test_a_person_may_ask_for_delta_sync_alone(tmp_path: Path) -> None:
         await meet(alice, bob)
         await until(lambda: sessions_of(alice), "the first session is over")
         alice.events.clear()
-        alice.node.ask_sync(TEA, bob.peer_id, "delta")
+        alice.node.ask_sync(TEA, identity("bob").peer_id, "delta")
         await until(lambda: sessions_of(alice), "it is over")
 
     [session] = sessions_of(alice)
