@@ -7,8 +7,8 @@ import pytest
 from sync.machine import HOUR, ChannelId
 from sync.view.view import SyncShown
 from tests.support.storage.archives import histories, in_causal_order
+from tests.support.sync.meetings.stocks import NAME, TEA, stock
 from tests.support.sync.nodes import Host, host, meet, until
-from tests.support.sync.stocks import NAME, TEA, stock
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
 

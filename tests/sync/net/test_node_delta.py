@@ -8,8 +8,8 @@ from sync.machine import HOUR
 from sync.view.view import SyncShown
 from tests.support.storage.archives import archive
 from tests.support.sync.entries import identity
+from tests.support.sync.meetings.stocks import TEA, stock
 from tests.support.sync.nodes import Host, host, meet, until
-from tests.support.sync.stocks import TEA, stock
 
 pytestmark = pytest.mark.net
 

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync.pasts import BOTH, LAST, PASTS, Line, brought_together, features, met, pasts
+from tests.support.sync.meetings.pasts import (
+    BOTH,
+    LAST,
+    PASTS,
+    Line,
+    brought_together,
+    features,
+    met,
+    pasts,
+)
 
 PROTOCOLS: Final = ("waku", "logheight", "sets", "delta")
 FRONTIER: Final = Line(LAST, holders=BOTH)

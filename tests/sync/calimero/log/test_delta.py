@@ -8,9 +8,9 @@ from sync.calimero.log.delta_filter import IdFilter
 from sync.calimero.log.delta_messages import BloomFilter, DeltaEntries, Want
 from sync.group import values
 from sync.machine import HOUR, MINUTE, SECOND, Tick
-from tests.support.sync.delta_pairs import DeltaPair, conversation, pair
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW_MS, only
+from tests.support.sync.meetings.delta_pairs import DeltaPair, conversation, pair
 
 BEHIND = MINUTE
 

@@ -32,9 +32,9 @@ from sync.sessions.values import LoadEntries
 from sync.sim.streams import loaded
 from sync.structures.differences import Role
 from sync.structures.ordered_set import EVERYTHING
-from tests.support.sync.delta_pairs import DeltaPair, conversation, pair
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.groups import NOW, NOW_MS
+from tests.support.sync.meetings.delta_pairs import DeltaPair, conversation, pair
 
 EVE = identity("eve").peer_id
 HOLE = 30

@@ -7,7 +7,7 @@ from sync.calimero.log.delta_sending import DeltaSending
 from sync.group.values import StoredMessage
 from sync.sessions.values import PAGE, LoadedEntry
 from sync.structures.ordered_set import OrderedSet, SyncId
-from tests.support.sync.delta_pairs import conversation
+from tests.support.sync.meetings.delta_pairs import conversation
 
 
 def place(line: StoredMessage) -> tuple[int, bytes]:

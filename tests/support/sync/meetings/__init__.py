@@ -1,0 +1,1 @@
+"""Pasts with holes, of two who are about to meet."""
