@@ -35,6 +35,9 @@ RUNNING: Final = {
 }
 """Wording of the states of `SessionInfo`."""
 
+SAID: Final = frozenset({"moved", "benign"})
+"""Outcomes that the result does not say by itself."""
+
 LIVE: Final = "live"
 """The state of a session that passes on what is new."""
 
@@ -62,6 +65,7 @@ def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
     rows = (
         Row(_course(session, snapshot.now), opens=opens),
         Row(_reason(session), subject="why", opens=opens),
+        *_choice(session),
         *_payloads(session),
         *_cost(session),
         Row(_result(session), subject="result", opens=opens),
@@ -76,7 +80,8 @@ def _course(session: SessionInfo, now: Nanos) -> str:
         return f"{clean_text(session.protocol)} · live since {time_of_day(session.began_at)}"
     ending = clip_cells(clean_text(session.result), REASON_CELLS) or "over"
     state = RUNNING.get(session.state, ending)
-    return f"{clean_text(session.protocol)} · {state} · {_duration(took)}"
+    outcome = f" · {session.outcome}" if session.outcome in SAID else ""
+    return f"{clean_text(session.protocol)} · {state}{outcome} · {_duration(took)}"
 
 
 def _duration(took: Nanos) -> str:
@@ -94,6 +99,16 @@ def _reason(session: SessionInfo) -> str:
         words.append("everything")
     words += _proof(session)
     return " · ".join(words)
+
+
+def _choice(session: SessionInfo) -> list[Row]:
+    """Return why it is of this kind, and the bytes that were expected, with what it took."""
+    if not session.chosen:
+        return []
+    words = clip_cells(clean_text(session.chosen), REASON_CELLS)
+    if session.estimate:
+        words += f" · expected {size(session.estimate)}"
+    return [Row(words, subject="kind")]
 
 
 def _proof(session: SessionInfo) -> list[str]:

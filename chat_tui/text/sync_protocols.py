@@ -1,4 +1,4 @@
-"""The ways to compare two histories, by the names that /sync takes: what there is, and what is not.
+"""The ways to compare two histories, by the names that /sync takes.
 
 Imported by the input for its completion, so it imports nothing that the first paint could do
 without.
@@ -16,6 +16,8 @@ THERE_IS: Final = {
     "logheight": "p2panda's log heights: whole author logs, in causal order",
     "sets": "p2panda's set reconciliation: the same where there are many logs",
     "live": "one of the two, which then stays and passes on what is new",
+    "delta": "Calimero's deltas: what is missing by its ids, and the rest by a filter",
+    "snapshot": "Calimero's snapshot, for a channel that is empty here",
     "hash": "Calimero's comparison of hashes: topic, pins, profiles and marks, node by node",
     "level": "the same, level by level",
 }
@@ -23,13 +25,9 @@ THERE_IS: Final = {
 NAMED: Final = {"rbsr": WAKU}
 """Protocols of ways that have another name than theirs."""
 
-NOT_YET: Final = {
-    "delta": "Calimero's deltas",
-    "snapshot": "Calimero's snapshot",
-}
-"""Ways of Calimero, which this program does not speak."""
-
-WRITE: Final = f"leave it out, or write {WAKU}, logheight, sets, live, hash or level."
+WRITE: Final = (
+    f"leave it out, or write {WAKU}, logheight, sets, live, delta, snapshot, hash or level."
+)
 
 
 def protocol_of(word: str) -> str:
@@ -41,8 +39,4 @@ def protocol_of(word: str) -> str:
     wanted = word.casefold()
     if not wanted or wanted in THERE_IS:
         return NAMED.get(wanted, wanted)
-    if wanted in NOT_YET:
-        raise LocalError(
-            f"{wanted}, for {NOT_YET[wanted]}, is not part of this program yet: {WRITE}"
-        )
     raise LocalError(f"There is no way to compare called {word}: {WRITE}")

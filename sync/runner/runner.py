@@ -501,7 +501,7 @@ class Runner:
             len(self.groups[channel].logs),
             ended.then,
             ended.then_why,
-            ended.estimate,
+            ended.then_estimate,
         )
         self._manage(told, now)
 
@@ -514,9 +514,8 @@ class Runner:
             self.inputs.add_own(channel, values.HistoryExpected(peer, comes))
         for start in starts:
             if self.logbook is not None:
-                self.logbook.decided(
-                    start.channel, start.peer, start.protocol, start.why, start.cost
-                )
+                why = f"{start.why}: {start.chosen}"
+                self.logbook.decided(start.channel, start.peer, start.protocol, why, start.cost)
             session = values.StartSession(
                 self.new_session(),
                 start.peer,
@@ -528,6 +527,8 @@ class Runner:
                 start.live,
                 start.offered,
                 start.failed,
+                start.chosen,
+                start.cost,
             )
             self.inputs.add_own(start.channel, session)
 

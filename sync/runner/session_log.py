@@ -226,6 +226,7 @@ def _ended(
         outcome=effect.outcome.value,
         items_in=effect.got,
         items_out=effect.have,
+        estimate=effect.estimate or None,
         reason=short(effect.result),
     )
     return session.note(channel, kind, session.size)._replace(details=details)

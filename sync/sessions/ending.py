@@ -26,7 +26,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     """Let go of all but what is shown, and return what is told of its end."""
     finished = session.exchanged
     outcome = Outcome.BENIGN if benign else _outcome(session, result)
-    session.result, session.ended_at = result, now
+    session.result, session.ended_at, session.outcome = result, now, outcome
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
     session.found, session.pushed, session.lacked = [], [], set()
@@ -47,9 +47,12 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         mode=session.key.mode,
         whole=session.proved_whole,
         logs=session.logs,
+        chosen=session.chosen,
+        estimate=session.estimate,
+        cost=session.bytes_in + session.bytes_out,
         then=finished.then if finished else "",
         then_why=finished.why if finished else "",
-        estimate=finished.estimate if finished else 0,
+        then_estimate=finished.estimate if finished else 0,
     )
 
 

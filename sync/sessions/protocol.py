@@ -139,9 +139,14 @@ class GoOn:
 
 @dataclass(frozen=True, slots=True)
 class Speaks:
-    """Effect: who answers has learnt by which of the stream's protocols, `name`, it is asked."""
+    """Effect: it is known by which of the stream's protocols, `name`, both go on.
+
+    Where handshakes have picked it, `why`, and the bytes that it is expected to take.
+    """
 
     name: str
+    why: str = ""
+    estimate: int = 0
 
 
 @dataclass(frozen=True, slots=True)

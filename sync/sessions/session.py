@@ -147,6 +147,10 @@ class Session:
     failed: frozenset[SyncKind] = frozenset()
     """Kinds that came to nothing with the peer since both last agreed."""
 
+    chosen: str = ""
+    estimate: int = 0
+    """Why it is of this kind, and bytes that it is expected to take, as far as that is known."""
+
     stays: bool = False
     """Whether it is to go live."""
     needed: bool = False
@@ -179,6 +183,8 @@ class Session:
 
     ended_at: Nanos | None = None
     result: str = ""
+    outcome: Outcome | None = None
+    """Outcome; None while it goes on."""
     unsent: bool = False
     """Whether our last answer was drawn and, as the session was put off, not sent."""
 
@@ -306,6 +312,12 @@ class Session:
         assert self.held is not None
         self.until = until
         self.freeze(self.local, self.held)
+
+    def goes_by(self, protocol: SyncProtocol, why: str, estimate: int) -> None:
+        """Go on by a protocol; `why`, and the bytes expected, where handshakes have picked it."""
+        self.protocol = protocol
+        if why:
+            self.chosen, self.estimate = why, estimate
 
     def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""

@@ -271,6 +271,7 @@ class Sessions:
         session = self._session(start.session, peer, protocol, start.why, now, offset)
         session.begun, session.stays = start.count, start.live
         session.offered, session.failed = start.offered, start.failed
+        session.chosen, session.estimate = start.chosen, start.estimate
         if start.span is not None:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
@@ -482,8 +483,9 @@ class Sessions:
                 case Differences(need, have):
                     session.found.append(columns_of(need))
                     effects += self._fetching.differ(session, need, have, now)
-                case Speaks(name):
-                    session.protocol = self._protocols.named(name) or session.protocol
+                case Speaks(name, why, estimate):
+                    protocol = self._protocols.named(name)
+                    session.goes_by(protocol or session.protocol, why, estimate)
                 case Owes(need, have, logs, keys):
                     if not self._serves(session, have, now):
                         return [*effects, *self._end(session, TOO_OFTEN, now)]

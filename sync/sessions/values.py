@@ -131,6 +131,10 @@ class StartSession:
     """Whether the peer has told us that we may ask for the channel's author logs."""
     failed: frozenset[SyncKind] = frozenset()
     """Kinds that came to nothing with the peer since both last agreed."""
+    chosen: str = ""
+    """Why by this protocol."""
+    estimate: int = 0
+    """Bytes that it is expected to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,12 +377,17 @@ class SessionEnded:
     """Whether everything was compared that we take from others."""
     logs: int = 0
     """Author logs that `need` is of, by the peer's word; 0 where none are told."""
+    chosen: str = ""
+    """Why it was of this kind; empty where the peer has not said."""
+    estimate: int = 0
+    """Bytes that it was expected to take; 0 where that was not known."""
+    cost: int = 0
+    """Bytes that its payloads took, both ways."""
     then: str = ""
     """Protocol by which it goes on, for whoever began it to begin at once; empty for none."""
     then_why: str = ""
-    """Why by that one."""
-    estimate: int = 0
-    """Bytes that this is expected to take."""
+    then_estimate: int = 0
+    """Why by that one, and bytes that it is expected to take."""
 
     @property
     def converged(self) -> bool:

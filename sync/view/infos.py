@@ -186,6 +186,12 @@ class SessionInfo:
     """The first of these payloads."""
     logs: int = 0
     """Author logs that `need` is of, by the peer's word; 0 where none are told."""
+    chosen: str = ""
+    """Why it is of this kind; empty where the peer has not said."""
+    estimate: int = 0
+    """Bytes that it is expected to take; 0 where that is not known."""
+    outcome: str = ""
+    """`converged`, `moved`, `not converged` or `benign`; empty while it goes on."""
 
     def trip(self, at: int) -> int:
         """Return the number of the round trip that payload `at` is of, from 1.

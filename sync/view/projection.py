@@ -214,6 +214,9 @@ def _session_event(
                 got=effect.got,
                 logs=effect.logs,
                 of_state=effect.plane is values.Plane.STATE,
+                chosen=effect.chosen,
+                estimate=effect.estimate,
+                outcome=effect.outcome.value,
             )
 
 
@@ -272,6 +275,9 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         bytes_out=session.bytes_out,
         bytes_brought=session.bytes_brought,
         rounds=tuple([RoundInfo(*one) for one in session.rounds]),
+        chosen=session.chosen,
+        estimate=session.estimate,
+        outcome="" if session.outcome is None else session.outcome.value,
     )
 
 

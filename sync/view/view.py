@@ -331,6 +331,12 @@ class SyncShown:
     """Author logs that `need` was of, by the peer's word; 0 where none were told."""
     of_state: bool = False
     """Whether it compared the channel's state, and not its messages."""
+    chosen: str = ""
+    """Why it was of this kind, `protocol`; empty where the peer has not said."""
+    estimate: int = 0
+    """Bytes that it was expected to take; 0 where that was not known."""
+    outcome: str = ""
+    """`converged`, `moved`, `not converged` or `benign`."""
 
 
 @dataclass(frozen=True, slots=True)

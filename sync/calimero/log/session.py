@@ -25,7 +25,7 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.sessions import protocol
 from sync.sessions.cards import Round
-from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.handshake import NOTHING, EntityState, LogState, SyncHandshake, SyncKind, flags
 from sync.sessions.page_values import CheckedPage
 from sync.sessions.protocol import (
     ROUND_TRIP,
@@ -251,7 +251,14 @@ class Exchange:
         return Send(payload)
 
     def _choose(self, theirs: SyncHandshake, now: Nanos) -> list[Effect]:
-        """Compute the kind, as the peer does, and begin it or end."""
+        """Compute the kind, as the peer does, and begin it or end.
+
+        Raises:
+            RemoteError: one of the two says that the channel is governed, the other not.
+        """
+        scopes = {self._ours.scope, theirs.scope}
+        if len(scopes) > 1 and NOTHING in scopes:
+            raise RemoteError("a handshake about governance where nobody governs, or about none")
         opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
         effects: list[Effect] = [] if self._opens else [self._send_handshake()]
         chosen = select(opener, answerer, Plane.LOG)
@@ -262,7 +269,11 @@ class Exchange:
         opening = replace(self._opening, log=self._views[chosen.kind])
         self._nested = maker(opening, self._ours, theirs)
         begun = self._nested.open(now) if self._opens else ()
-        return [*effects, Speaks(NAMES[chosen.kind]), *self._mapped(begun)]
+        return [
+            *effects,
+            Speaks(NAMES[chosen.kind], chosen.why, chosen.estimate),
+            *self._mapped(begun),
+        ]
 
     def _ending(self, chosen: Selection, *, equal: bool) -> Finished:
         """Return how a session ends for which there is nothing more to do on this stream."""
@@ -271,6 +282,8 @@ class Exchange:
             return Finished(why, rounds, checked=equal, outcome=Outcome.BENIGN)
         then = ELSEWHERE[chosen.kind]
         if self._forced is not None and chosen.kind is not SyncKind.GOVERNANCE:
+            if self._forced is SyncKind.SNAPSHOT:
+                why = "the channel is not empty here"
             words = f"{NAMES[self._forced]} does not suit: {why}"
             return Finished(words, rounds, outcome=Outcome.BENIGN)
         return Finished(

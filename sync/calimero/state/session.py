@@ -252,7 +252,7 @@ class Exchange:
             outcome = ENDINGS[verdict(opener, answerer, Plane.STATE)]
             return [*effects, self._finished(chosen.why, outcome)]
         assert chosen.kind is not None
-        effects.append(Speaks(NAMES[chosen.kind]))
+        effects.append(Speaks(NAMES[chosen.kind], chosen.why, chosen.estimate))
         if not (opener.log.floor or answerer.log.floor):
             return effects + self._begin(self._view.registers, theirs.state.spread)
         registers, knows = self._view.registers, self._view.knows

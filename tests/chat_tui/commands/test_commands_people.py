@@ -160,7 +160,7 @@ async def test_sync_takes_the_way_there_is(tmp_path: Path, way: str) -> None:
 @pytest.mark.parametrize(
     ("way", "says"),
     [
-        ("Snapshot", "snapshot, for Calimero's snapshot, is not part of this program yet"),
+        ("sketches", "There is no way to compare called sketches"),
         ("telepathy", "There is no way to compare called telepathy"),
     ],
 )
@@ -170,7 +170,7 @@ async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: st
 
         assert not result.ok
         assert result.text.startswith(says)
-        ways = "waku, logheight, sets, live, hash or level"
+        ways = "waku, logheight, sets, live, delta, snapshot, hash or level"
         assert result.text.endswith(f": leave it out, or write {ways}.")
 
 

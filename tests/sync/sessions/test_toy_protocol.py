@@ -125,8 +125,9 @@ def test_it_is_shown_as_a_card() -> None:
     assert card.title == f"Session {shown[0].number} with bob"
     rows = [(row.subject, row.text.rsplit(" ms", maxsplit=1)[0]) for row in card.rows]
     assert rows[0][1].startswith("toy · equal · ")
-    assert rows[1:5] == [
+    assert rows[1:6] == [
         ("why", "asked by the person · everything · proved to agree"),
+        ("kind", "two messages say whether both are equal · expected 20.1 kB"),
         ("rt 1", "out 39 B, what is here"),
         ("rt 1", "in 38 B, the same is here"),
         ("", "1 round trip · 39 B out · 38 B in"),
