@@ -48,6 +48,19 @@ yet.
 | CausalDelta | `sync.entries.entry.Entry` |
 | the same for messages | `log.session.Exchange` |
 | the messages of a channel, as sessions see them | `log.view.LogView` |
+| SyncManager, start | `sync.manager.schedule.Manager` |
+| SyncConfig | `sync.manager.sync_config.SyncConfig` |
+| Periodic Tick | `sync.manager.periodic.Periodic` |
+| SyncState: root, heads, count, told as a session begins | `log.session`, `state.session` |
+| Peer Selection | `sync.manager.peer_selection.PeerSelection` |
+| Concurrent Futures, max_concurrent | `sync.manager.slots.Slots` |
+| handle_opened_stream, of sessions | `sync.sessions.sessions.Sessions._handle_opened_stream` |
+| the next kind after one that failed | `sync.manager.failed_kinds.FailedKinds` |
+| back-off; what follows an outcome | `sync.manager.ends.Ends` |
+| timeout, and the watchdog | `sync.sessions.session.Session.watched_until` |
+| SyncTransport: frames, backpressure | `sync.net.links.stream.SecureStream` |
+| EncryptionState | `sync.net.links.noise.CipherState` |
+| Challenge Domain | `sync.entries.membership` |
 | heartbeats with root hashes | `sync.group.state_beats.StateBeats` |
 
 How we read what it leaves open:
