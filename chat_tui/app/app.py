@@ -40,7 +40,7 @@ from chat_tui.terminal.alerts import Announcer
 from chat_tui.text.slash import is_command
 from chat_tui.transcript.conversation_pane import Reading
 from chat_tui.transcript.layout_options import taste_of
-from chat_tui.transcript.reader import Reader
+from chat_tui.transcript.scroll_marks import MarkedReader
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.messages import (
     ChannelChosen,
@@ -125,7 +125,9 @@ class ChatApp(Overlays):
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
         conversation = self._feed.conversation(channel or NO_CHANNEL)
-        self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
+        self.transcript = MarkedReader(
+            conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs
+        )
         self.composer = Composer(self._vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
         self._around = Surroundings(

@@ -15,6 +15,7 @@ from textual.events import Click, DescendantBlur, DescendantFocus
 from chat_tui.app.arrivals import Company
 from chat_tui.keys.table import USUAL, Chosen
 from chat_tui.model import channel_marks
+from chat_tui.model.agreement import Agreement
 from chat_tui.model.event_feed import Feed
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
@@ -23,7 +24,7 @@ from chat_tui.widgets.messages import FollowChanged, NewestWanted, PaneKeysChang
 from chat_tui.widgets.panel import Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
-from chat_tui.wording.glyphs import Glyphs
+from chat_tui.wording.glyphs import Glyphs, bar
 from chat_tui.wording.key_line import SELECTED, key_line
 from sync.machine import ChannelId
 from sync.view.view import Notice, Snapshot
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 BOTH_FROM: Final = 24
 """Lines of a window that has room for two bands; in a lower one the question waits."""
 
+
+HISTORY_CELLS: Final = 20
+"""Of the bar that shows how much of a history has come."""
 
 KEYS_PADDING: Final = 2
 """Cells around the last line; the same in `app.tcss`."""
@@ -68,6 +72,7 @@ class Surroundings(Vertical):
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
+        self._agreement = Agreement()
         self._keys_chosen: Chosen = USUAL
         self.held = 0
         """Lines that were written and wait for the disk."""
@@ -110,7 +115,8 @@ class Surroundings(Vertical):
         keys_named = self._keys_chosen
         hint = self._company.hint(info, keys_named)
         self._transcript.hint = (*sentences.nothing_yet(info), *hint)
-        self._header.show(snapshot, info, self._glyphs)
+        lacked = () if info is None else self._agreement.look(info, snapshot.now)
+        self._header.show(snapshot, info, self._glyphs, lacked)
         held = self._transcript.conversation
         self._transcript.colour(author_colours.chosen_in(info))
         if info is not None and info.channel == held.channel:
@@ -124,7 +130,11 @@ class Surroundings(Vertical):
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
         barred = rights.why_not_writing(snapshot, info)
         what = sentences.who_types(snapshot, info) or alone or happens(snapshot, info)
-        self.status.show(barred or what, barred=bool(barred))
+        share = sentences.history_share(snapshot, info)
+        drawn = ""
+        if share is not None and what.startswith(sentences.GETTING_HISTORY):
+            drawn = bar(share, self._glyphs, cells=HISTORY_CELLS)
+        self.status.show(barred or what, barred=bool(barred), bar="" if barred else drawn)
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
         _show_band(self._alarm, alarm)
         asked = clocks.band(snapshot, keys_named)

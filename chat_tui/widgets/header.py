@@ -1,5 +1,6 @@
 """The first line of the chat: channel, people present, our own name."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from textual.app import ComposeResult
@@ -9,6 +10,9 @@ from chat_tui.widgets.panel import Panel
 from chat_tui.wording import panels
 from chat_tui.wording.glyphs import Glyphs
 from sync.view.view import ChannelInfo, Snapshot
+
+COURSE_FROM: Final = 100
+"""Columns from which on the first line has room for a course beside the topic."""
 
 HEADER_PADDING: Final = 5
 """Cells around the two parts of the first line, and one between them."""
@@ -26,9 +30,17 @@ class Header(Horizontal):
         yield self._left
         yield self._right
 
-    def show(self, snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> None:
-        """Bring both parts up to date."""
-        state, whoami = panels.header(snapshot, info, glyphs), panels.whoami(snapshot)
+    def show(
+        self,
+        snapshot: Snapshot,
+        info: ChannelInfo | None,
+        glyphs: Glyphs,
+        lacked: Sequence[float] = (),
+    ) -> None:
+        """Bring both parts up to date; `lacked` is drawn where a window is wide enough."""
+        if self.app.size.width < COURSE_FROM:
+            lacked = ()
+        state, whoami = panels.header(snapshot, info, glyphs, lacked), panels.whoami(snapshot)
         room = self.app.size.width - state.cell_length - HEADER_PADDING
         if not panels.fits(info, room - whoami.cell_length):
             whoami = panels.name(snapshot)

@@ -54,11 +54,14 @@ class StatusLine(Horizontal):
         yield self._left
         yield self._right
 
-    def show(self, sentence: str, *, barred: bool = False) -> None:
+    def show(self, sentence: str, *, barred: bool = False, bar: str = "") -> None:
         """Say what happens, unless there is a notice to read.
 
-        `barred`: it says why nothing can be written, so it is wrapped and never cut.
+        `barred`: it says why nothing can be written, so it is wrapped and never cut. `bar` is how
+        far something has come, drawn before the numbers.
         """
+        if bar:
+            sentence = f"{bar} {sentence}"
         self._sentence, self._barred = sentence, barred
         self._draw()
 

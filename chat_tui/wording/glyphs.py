@@ -43,7 +43,9 @@ class Glyphs:
     shades: str
     """Signs of a field of bits, from none that is set to as many as a full filter has."""
     probed: str
-    """Sign of a cell in that field that has a bit of a tested id."""
+    """Sign of a cell in that field that has a bit of a tested id, and of a mention."""
+    hit: str
+    """Sign of a message that was searched for."""
 
 
 UNICODE: Final = Glyphs(
@@ -78,6 +80,7 @@ UNICODE: Final = Glyphs(
     heights="▁▂▃▄▅▆▇█",
     shades="·░▒▓█",
     probed="◆",
+    hit="»",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -111,15 +114,16 @@ ASCII: Final = Glyphs(
     heights="_.-:=+*#",
     shades=".:=*#",
     probed="X",
+    hit="/",
 )
 
 BAR_CELLS: Final = 5
 
 
-def bar(share: float, glyphs: Glyphs) -> str:
+def bar(share: float, glyphs: Glyphs, *, cells: int = BAR_CELLS) -> str:
     """Return a part of 1 as a row of signs; whatever is left shows as one at least."""
-    full = min(max(ceil(share * BAR_CELLS), 0), BAR_CELLS)
-    return glyphs.full * full + glyphs.empty * (BAR_CELLS - full)
+    full = min(max(ceil(share * cells), 0), cells)
+    return glyphs.full * full + glyphs.empty * (cells - full)
 
 
 def band(cells: str, glyphs: Glyphs) -> str:

@@ -3,7 +3,7 @@
 Names in it are peers' text, so nothing here is ever parsed as markup.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from textual.content import Content
@@ -14,7 +14,7 @@ from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds
 from chat_tui.wording import channel_state, membership, sentences
 from chat_tui.wording.clicks import channel_click, clickable, key_click, peer_click
-from chat_tui.wording.glyphs import Glyphs
+from chat_tui.wording.glyphs import Glyphs, sparkline
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.view.governance_infos import GovernanceInfo, Role
@@ -41,6 +41,9 @@ TRUST_STYLES: Final = {
     Trust.BLOCKED: BAD,
     Trust.CHANGED: f"bold {BAD}",
 }
+
+LACKING_MUCH: Final = 8.0
+"""Messages lacking that have the highest sign at least: a single one is a low step."""
 
 BEFORE_TOPIC: Final = " · "
 
@@ -69,8 +72,13 @@ def nobody_mentioned(_channel: ChannelId) -> int:
     return 0
 
 
-def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Content:
-    """Return the left part of the first line: the channel, who is here, whether all agree."""
+def header(
+    snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs, lacked: Sequence[float] = ()
+) -> Content:
+    """Return the left part of the first line: the channel, who is here, whether all agree.
+
+    `lacked`: what was lacking over the last minute, drawn behind the word.
+    """
     if info is None:
         return Content.styled("no channel", "bold")
     parts: list[Content | str | tuple[str, str]] = [
@@ -82,10 +90,18 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
     if other is not None:
         parts += [" · ", trust(other.trust, glyphs)]
     state = sentences.agreement(snapshot, info)
+    line = sparkline(lacked, len(lacked), glyphs, peak=LACKING_MUCH)
+    course = f" {line}" if line else ""
     if state == sentences.IN_SYNC:
-        parts += [" · ", clickable(Content.styled(f"{glyphs.here} {state}", GOOD), OPEN_NOW)]
+        parts += [
+            " · ",
+            clickable(Content.styled(f"{glyphs.here} {state}{course}", GOOD), OPEN_NOW),
+        ]
     elif state:
-        parts += [" · ", clickable(Content.styled(f"{glyphs.busy} {state}", BUSY), OPEN_NOW)]
+        parts += [
+            " · ",
+            clickable(Content.styled(f"{glyphs.busy} {state}{course}", BUSY), OPEN_NOW),
+        ]
     return Content.assemble(*parts)
 
 

@@ -23,6 +23,7 @@ AWAY_CELLS: Final = 40
 """Of why somebody is away, beside their name."""
 
 IN_SYNC: Final = "in sync"
+GETTING_HISTORY: Final = "Getting history"
 
 BRINGING: Final = ("checking", "transferring")
 """The states of a session (`SessionInfo`) in which what was found missing comes."""
@@ -226,6 +227,15 @@ def _bringing(snapshot: Snapshot, info: ChannelInfo) -> list[SessionInfo]:
     return sorted(sessions, key=lambda one: one.got - one.need)
 
 
+def history_share(snapshot: Snapshot, info: ChannelInfo | None) -> float | None:
+    """Return how much of what the largest source has for us came, of 1; None if none brings any."""
+    bringing = [] if info is None else _bringing(snapshot, info)
+    if not bringing:
+        return None
+    most = max(bringing, key=lambda one: one.need)
+    return min(1.0, most.got / most.need)
+
+
 def _about_history(snapshot: Snapshot, bringing: Sequence[SessionInfo]) -> str:
     """Return how far history has come; what several bring may be the same, so no sum is made."""
     words = [
@@ -235,7 +245,7 @@ def _about_history(snapshot: Snapshot, bringing: Sequence[SessionInfo]) -> str:
     more = len(bringing) - SOURCES_SHOWN
     if more > 0:
         words.append(f"and from {count(more, 'other')}")
-    return f"Getting history {'; '.join(words)}."
+    return f"{GETTING_HISTORY} {'; '.join(words)}."
 
 
 def _about_loading(snapshot: Snapshot, info: ChannelInfo) -> str:

@@ -62,7 +62,7 @@ async def test_what_waits_takes_its_place_with_all_that_came_before_it(
 
     assert len(waits) > 5
     assert waits[-1] == "alice, are you back? look at what we found"
-    assert re.fullmatch(r"Getting history from (bob|carol): need 340, got \d\d\.", said)
+    assert re.fullmatch(r"▰▰?▱+ Getting history from (bob|carol): need 340, got \d\d\.", said)
     assert told == "bob and 1 other are here and will read what you write."
     assert not any(row.line.loading for row in held.rows)
     shown = [row.line.position for row in held.rows]

@@ -30,6 +30,14 @@ def test_the_header_names_channel_company_and_agreement() -> None:
     assert panels.header(snapshot(), None, UNICODE).plain == "no channel"
 
 
+def test_the_header_draws_what_was_lacking_behind_the_word() -> None:
+    two = snapshot(present("bob"), info=CALM)
+
+    assert panels.header(two, CALM, UNICODE, (0, 0, 8)).plain.endswith("● in sync ▁▁█")
+    assert panels.header(two, CALM, UNICODE, (0, 1, 0)).plain.endswith("● in sync ▁▂▁")
+    assert panels.header(two, CALM, ASCII, (0, 8)).plain.endswith("in sync _#")
+
+
 def test_who_we_are_has_the_key_beside_the_name() -> None:
     name, key = panels.whoami(snapshot()).plain.split()
 
