@@ -39,6 +39,7 @@ BOTH_FROM: Final = 24
 
 
 HISTORY_CELLS: Final = 20
+HISTORY_CELLS_NARROW: Final = 8
 """Of the bar that shows how much of a history has come."""
 
 KEYS_PADDING: Final = 2
@@ -133,7 +134,10 @@ class Surroundings(Vertical):
         share = sentences.history_share(snapshot, info)
         drawn = ""
         if share is not None and what.startswith(sentences.GETTING_HISTORY):
-            drawn = bar(share, self._glyphs, cells=HISTORY_CELLS)
+            narrow = self.screen.has_class("-narrow")
+            drawn = bar(
+                share, self._glyphs, cells=HISTORY_CELLS_NARROW if narrow else HISTORY_CELLS
+            )
         self.status.show(barred or what, barred=bool(barred), bar="" if barred else drawn)
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
         _show_band(self._alarm, alarm)

@@ -32,7 +32,7 @@ TEXT_COLUMNS = 100
 FRAME_CELLS = len("  ") + 1
 """Of such a text: padding, and a scroll bar."""
 LEVEL_CELLS = len("FAIL  ")
-STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
+STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}", "not tested": DIM}
 
 
 class Overlays(Dressed[None]):
@@ -150,9 +150,13 @@ class Overlays(Dressed[None]):
 
     def action_help(self) -> None:
         """Show keys, commands and marks."""
+        self._show_text("Help", self._help)
+
+    def _help(self) -> Content:
         from chat_tui.screens.help import full_help
 
-        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
+        width = min(self.size.width, TEXT_COLUMNS) - FRAME_CELLS
+        return full_help(self._glyphs, self._chat.settings.keys(), width)
 
     def action_demo(self, number: int = 1) -> None:
         """Play a scenario of the demo over the chat, which goes on below."""
@@ -191,9 +195,9 @@ def doctor_content(findings: "Sequence[Finding]", state: str, columns: int) -> C
     lines: list[Content] = []
     width = min(columns, TEXT_COLUMNS) - FRAME_CELLS - LEVEL_CELLS
     for finding in findings:
-        level = Content.styled(f"{finding.level:<{LEVEL_CELLS}}", STYLES[finding.level])
+        level = Content.styled(f"{f'{finding.level}  ':<{LEVEL_CELLS}}", STYLES[finding.level])
         below = Content(" " * LEVEL_CELLS)
-        found, *more = wrap(f"{finding.what}: {finding.found}", width)
+        found, *more = wrap(f"{finding.what}: {finding.found}", width + LEVEL_CELLS - len(level))
         lines += [level + found, *(below + line for line in more)]
         if finding.fix:
             lines += [below + Content.styled(line, "bold") for line in wrap(finding.fix, width)]

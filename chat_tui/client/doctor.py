@@ -56,6 +56,8 @@ SKEW_MAX: Final[Nanos] = 5 * MINUTE
 DISK_FREE_MIN: Final = 100 * 1000 * 1000
 """Bytes: a year of a busy channel."""
 
+NO_INTERFACE: Final = "there is no network interface"
+
 COLUMNS_MIN, LINES_MIN = 60, 16
 
 
@@ -188,7 +190,7 @@ class Doctor:
                         f"Let UDP port {MDNS_PORT} through the firewall; or /connect HOST:PORT.",
                     )
         if not self._addresses():
-            return Finding("multicast", "not tested without an interface")
+            return Finding("multicast", NO_INTERFACE, tested=False)
         return Finding("multicast", f"joined {MDNS_GROUP}")
 
     async def _mdns_port(self) -> Finding:
@@ -211,7 +213,7 @@ class Doctor:
         what = "announcement heard back"
         addresses = self._addresses()
         if not addresses:
-            return Finding(what, "not tested without an interface")
+            return Finding(what, NO_INTERFACE, tested=False)
         try:
             heard = await _hears_itself(addresses)
         except ChatError as error:
@@ -273,16 +275,14 @@ class Doctor:
         """Our clock and those of the peers agree."""
         what = "clock"
         if self._running is None:
-            return Finding(
-                what, "not tested: the clock is compared with peers while the chat is open"
-            )
+            return Finding(what, "it is compared with peers while the chat is open", tested=False)
         offsets = [
             int(peer["clock_offset_ns"])
             for peer in self._running["peers"]
             if peer["state"] == "up" and peer["clock_offset_ns"] is not None
         ]
         if not offsets:
-            return Finding(what, "not tested: no peer is connected to compare with")
+            return Finding(what, "no peer is connected to compare with", tested=False)
         skew = round(statistics.median(offsets))
         found = f"{abs(skew) / SECOND:.1f} s {'behind' if skew > 0 else 'ahead of'} " + count(
             len(offsets), "peer"

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
+NOT_TESTED = "not tested"
+"""Level of a test that could not be made: nobody knows whether all is well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +18,13 @@ class Finding:
     found: str
     fix: str = ""
     warning: bool = False
+    tested: bool = True
 
     @property
     def level(self) -> str:
-        """Severity in a word: ok, warn or FAIL."""
+        """Severity in a word: ok, warn or FAIL, or that it was not tested."""
+        if not self.tested:
+            return NOT_TESTED
         if not self.fix:
             return OK
         return WARN if self.warning else FAIL
@@ -34,5 +39,5 @@ def as_lines(finding: Finding) -> list[str]:
 def as_json(finding: Finding) -> dict[str, object]:
     """Return the same as a JSON object."""
     shown = asdict(finding)
-    del shown["warning"]
+    del shown["warning"], shown["tested"]
     return {"event": "finding", **shown, "level": finding.level}

@@ -112,33 +112,33 @@ def help_line(command: Command) -> str:
 
 
 def help_text() -> str:
-    """Return all commands, one line each."""
+    """Return all commands, one line each, in groups."""
     width = max(len(f"{command.names[0]} {command.usage}") for command in TABLE) + 2
-    return "\n".join(
-        f"{f'{command.names[0]} {command.usage}':<{width}}{command.help}" for command in TABLE
-    )
+    lines: list[str] = []
+    for title, commands in GROUPS:
+        lines.append(f"{title.upper()}:")
+        lines += [
+            f"{f'{command.names[0]} {command.usage}':<{width}}{command.help}"
+            for command in commands
+        ]
+    return "\n".join(lines)
 
 
-TABLE: Final = (
-    Command(("/help",), "[command]", "list all commands", show_help),
-    *channels.ROWS,
-    *membership.ROWS,
-    *people.ROWS,
-    *direct.ROWS,
-    *trust.ROWS,
-    *writing.ROWS,
-    *clock.ROWS,
-    *editing.ROWS,
-    *reading.ROWS,
-    *gaps.ROWS,
-    *exporting.ROWS,
-    *sync.ROWS,
-    *state.ROWS,
-    *settings.ROWS,
-    *debug.ROWS,
-    *stats.ROWS,
-    *demo.ROWS,
-    Command(("/quit",), "", "quit; unsent messages go out next time", leave),
+HELP: Final = Command(("/help",), "[command]", "list all commands", show_help)
+QUIT: Final = Command(("/quit",), "", "quit; unsent messages go out next time", leave)
+
+GROUPS: Final[tuple[tuple[str, tuple[Command, ...]], ...]] = (
+    ("begin and end", (HELP, QUIT)),
+    ("channels and their members", (*channels.ROWS, *membership.ROWS)),
+    ("people", (*people.ROWS, *direct.ROWS, *trust.ROWS)),
+    ("write and change", (*writing.ROWS, *editing.ROWS, *state.ROWS)),
+    ("read, search, export", (*reading.ROWS, *gaps.ROWS, *exporting.ROWS)),
+    ("sync and the clock", (*sync.ROWS, *clock.ROWS)),
+    ("settings", (*settings.ROWS,)),
+    ("look into the protocol", (*debug.ROWS, *stats.ROWS, *demo.ROWS)),
 )
+"""All commands, by what they are for: as the help lists them."""
+
+TABLE: Final = tuple(command for _, commands in GROUPS for command in commands)
 
 BY_NAME: Final = {name: command for command in TABLE for name in command.names}

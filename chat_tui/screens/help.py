@@ -5,10 +5,12 @@ from typing import Final
 
 from textual.content import Content
 
-from chat_tui.commands.table import TABLE
+from chat_tui.commands.table import GROUPS
 from chat_tui.keys.names import names_of
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import KEYS, Chosen, Key
+from chat_tui.text.safe_text import wrap
+from chat_tui.transcript.scroll_marks import Mark, signs_of
 from chat_tui.wording.glyphs import LOADING, PARKED, WORDS, Glyphs
 from chat_tui.wording.panels import TITLE
 from sync.sds.message import Delivery
@@ -58,41 +60,66 @@ PROTOCOL_HELP: Final = (
 )
 BAND_HELP: Final = "parts of what we have in a session, oldest first: equal, to compare, listed"
 
+ANYWHERE: Final = (Place.EVERYWHERE, Place.CHAT)
+
+PLACES: Final = {
+    Mark.HIT: "hit",
+    Mark.MENTION: "mention",
+    Mark.NEW: "new",
+    Mark.GAP: "gap",
+}
+MARK_PLACES: Final = "a message out of sight that is one; click there to go near it"
+
+WIDEST: Final = 97
+"""Cells of a line where nobody says how many there are: as many as a text over the chat has."""
+
 WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
 
 
-def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
-    """Return keys, commands, marks and the protocol's words, each with its meaning.
+def full_help(glyphs: Glyphs, chosen: Chosen, width: int = WIDEST) -> Content:
+    """Return keys, commands, marks and the protocol's words, each with its meaning, in groups.
 
-    `chosen` are the keys there really are.
+    `chosen` are the keys there really are; lines have `width` cells, and what wraps hangs.
     """
-    of_chat = _named([row for row in KEYS if row.place.is_of_chat], chosen)
+    writing = _named([row for row in KEYS if row.place is Place.INPUT], chosen)
+    reading = _named([row for row in KEYS if row.place is Place.READING], chosen)
+    of_chat = _named([row for row in KEYS if row.place in ANYWHERE], chosen)
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     waiting = [
         (f"{glyphs.loading} {LOADING}", LOADING_HELP),
         (f"{glyphs.parked} {PARKED}", PARKED_HELP),
     ]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
-    commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
-    return Content("\n\n").join(
-        [
-            _table("KEYS", (*KEY_HELP, *of_chat)),
-            _table("COMMANDS", commands),
-            _key_table(Place.SELECTED, chosen, MOUSE_HELP),
-            _table("MARKS at the right of your own messages", marks),
-            _table("MARKS at the right of any message", waiting),
-            _key_table(Place.PANE, chosen),
-            _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
-            *[_key_table(place, chosen) for place in FURTHER],
-        ]
-    )
+    places = [(f"{signs_of(glyphs)[mark]} {word}", MARK_PLACES) for mark, word in PLACES.items()]
+    groups: list[tuple[str, Sequence[tuple[str, str]]]] = [
+        ("KEYS while writing", (*KEY_HELP, *writing)),
+        ("KEYS to read and search", reading),
+        ("KEYS everywhere", of_chat),
+        *[
+            (
+                f"COMMANDS: {title}",
+                [(f"{one.names[0]} {one.usage}".rstrip(), one.help) for one in commands],
+            )
+            for title, commands in GROUPS
+        ],
+        _key_table(Place.SELECTED, chosen, MOUSE_HELP),
+        ("MARKS at the right of your own messages", marks),
+        ("MARKS at the right of any message", waiting),
+        ("MARKS in the scroll bar", places),
+        _key_table(Place.PANE, chosen),
+        ("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
+        *[_key_table(place, chosen) for place in FURTHER],
+    ]
+    return Content("\n\n").join([_table(title, rows, width) for title, rows in groups])
 
 
-def _key_table(place: Place, chosen: Chosen, *more: tuple[str, str]) -> Content:
+def _key_table(
+    place: Place, chosen: Chosen, *more: tuple[str, str]
+) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return the keys of a place; `more` are those that nobody can change."""
     rows = [row for row in KEYS if place in (row.place, row.also) and not row.place.is_of_chat]
-    return _table(f"KEYS {place.value}", (*_named(rows, chosen), *more))
+    return f"KEYS {place.value}", (*_named(rows, chosen), *more)
 
 
 def _named(rows: Sequence[Key], chosen: Chosen) -> list[tuple[str, str]]:
@@ -100,9 +127,17 @@ def _named(rows: Sequence[Key], chosen: Chosen) -> list[tuple[str, str]]:
     return [(names_of(chosen[row.id]), row.short_label) for row in rows]
 
 
-def _table(title: str, rows: Sequence[tuple[str, str]]) -> Content:
-    """Return a heading and its rows in two columns."""
+def _table(title: str, rows: Sequence[tuple[str, str]], width: int) -> Content:
+    """Return a heading and its rows in two columns; what wraps stays in the right one."""
     lines = [Content.styled(title, TITLE)]
+    room = max(2, width - WORD_CELLS - 1)
     for word, meaning in rows:
-        lines.append(Content.assemble((f"{word:<{WORD_CELLS}} ", "bold"), meaning))
+        head = f"{word:<{WORD_CELLS}} "
+        if len(head) > WORD_CELLS + 1 and len(head) + len(meaning) > width:
+            lines.append(Content.styled(word, "bold"))  # it has a line of its own
+            head = " " * (WORD_CELLS + 1)
+        first, *more = wrap(meaning, max(2, width - len(head)))
+        lines.append(Content.assemble((head, "bold"), first))
+        more = wrap(" ".join(more), room) if more else []
+        lines += [Content(" " * (WORD_CELLS + 1) + one) for one in more]
     return Content("\n").join(lines)

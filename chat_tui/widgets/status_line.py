@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -70,6 +71,15 @@ class StatusLine(Horizontal):
         width = self.content_size.width - self._right.size.width - STATUS_PADDING
         return len(wrap(clean_text(text), max(2, width), most=None)) <= NOTICE_LINES
 
+    def _fits(self, sentence: str) -> bool:
+        """Return whether a sentence has room in one line; a longer one wraps, and is never cut."""
+        width = self.content_size.width - self._right.size.width - STATUS_PADDING
+        return width <= 0 or cell_len(sentence) <= width
+
+    def on_resize(self) -> None:
+        """Wrap anew."""
+        self._draw()
+
     def say(self, notice: Notice) -> None:
         """Answer the person here, where it hides nothing: for a while, unless it went wrong."""
         self._saying.answer(notice)
@@ -100,7 +110,8 @@ class StatusLine(Horizontal):
 
     def _draw(self) -> None:
         said = self._saying.now
-        self._left.set_class(said is not None or self._barred, "notice")
+        wraps = said is not None or self._barred or not self._fits(self._sentence)
+        self._left.set_class(wraps, "notice")
         kept = self._barred and not self._saying.is_answer
         self._left.show(panels.status(self._sentence, said, barred=self._barred, kept=kept))
         if self._saying.for_a_while is not self._timed:

@@ -30,7 +30,11 @@ def test_every_command_of_the_issue_is_there() -> None:
 def test_the_help_names_every_command_and_fits_a_narrow_screen() -> None:
     lines = table.help_text().splitlines()
 
-    assert [line.split()[0] for line in lines] == [command.names[0] for command in TABLE]
+    named = [line for line in lines if line.startswith("/")]
+    assert [line.split()[0] for line in named] == [command.names[0] for command in TABLE]
+    assert [line for line in lines if line.endswith(":")] == [
+        f"{title.upper()}:" for title, _ in table.GROUPS
+    ]
     assert max(map(len, lines)) <= 76
 
 
