@@ -94,7 +94,7 @@ class Machines(ABC):
             protocols,
             claims,
             self.relays.needs,
-            lambda: self.snapshots.blocks,
+            self.is_blocked,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
@@ -137,6 +137,10 @@ class Machines(ABC):
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+    def is_blocked(self) -> bool:
+        """Return whether a snapshot keeps other sessions over messages away."""
+        return self.snapshots.blocks
 
     def holds(self, message_id: MessageId) -> bool:
         """Return whether an entry is here, whatever became of it."""
