@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
 
 from sync.calimero.governance.ops import Key
+from sync.calimero.state.contents import Pin, Read, StateKind, Topic
 from sync.machine import MILLISECOND
 from sync.sim.governance.codes import make_code, removal, take_code
 from sync.sim.watch import Doom, Watch
@@ -114,8 +115,34 @@ class EnterCode:
     who: int
 
 
+@dataclass(frozen=True, slots=True)
+class SetTopic:
+    """Participant `who` sets the topic."""
+
+    who: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PinLine:
+    """Participant `who` pins a line: the one `back` lines before the newest here."""
+
+    who: int
+    back: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAll:
+    """Participant `who` has read everything here, and says so."""
+
+    who: int
+
+
+Setting: TypeAlias = SetTopic | PinLine | ReadAll
 Govern: TypeAlias = Expel | GiveCode | EnterCode
-Act: TypeAlias = Write | Lose | Loss | Delay | Duplicate | LosePart | Cut | Divide | Power | Govern
+Act: TypeAlias = (
+    Write | Lose | Loss | Delay | Duplicate | LosePart | Cut | Divide | Power | Setting | Govern
+)
 
 
 def do(act: Act, world: World, watch: Watch) -> bool:
@@ -149,10 +176,31 @@ def do(act: Act, world: World, watch: Watch) -> bool:
             if on == (nodes[who].runner is not None):
                 return False
             (world.restart if on else world.crash)(who)
+        case SetTopic() | PinLine() | ReadAll():
+            return _set(act, world)
         case Expel() | GiveCode() | EnterCode():
             return _govern(act, world)
         case _:
             assert_never(act)
+    return True
+
+
+def _set(act: Setting, world: World) -> bool:
+    """Set something in the channel now that is no line."""
+    node = world.nodes[act.who]
+    log = node.disk.log()
+    if node.runner is None or not log:
+        return False
+    match act:
+        case SetTopic(who, text):
+            world.set_state(who, Topic(text), world.channel)
+        case PinLine(who, back):
+            name = bytes.fromhex(log[-1 - min(back, len(log) - 1)][1])
+            world.set_state(who, Pin(), world.channel, kind=StateKind.PIN, name=name)
+        case ReadAll(who):
+            lamport, message_id = log[-1]
+            mark = Read(lamport, bytes.fromhex(message_id))
+            world.set_state(who, mark, world.channel, kind=StateKind.READ)
     return True
 
 

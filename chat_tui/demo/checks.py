@@ -10,6 +10,8 @@ from typing import Final
 from chat_tui.demo.scenario import Past, Verdict
 from chat_tui.text.times import count
 from sync.calimero.governance.ops import Key, Role
+from sync.calimero.state.folds import pins, topic
+from sync.calimero.state.session import LEVEL
 from sync.group.values import Status
 from sync.machine import SECOND
 from sync.sds.message import Delivery
@@ -159,6 +161,27 @@ def caught_up(past: Past) -> Verdict:
     because += f", {sum(one.got for one in sides)} came in {count(len(sides), 'session')}"
     holds = not lacking and most == len(past.history) and all(one.got == one.need for one in sides)
     return Verdict(claim, holds, because)
+
+
+def one_state(past: Past) -> Verdict:
+    """All have the same topic, pins and marks, and some were brought to that level by level."""
+    claim = "one topic, the same pins and marks"
+    world = past.world
+    states = [
+        node.runner.groups[world.channel].stating.registers
+        for node in world.nodes
+        if node.runner is not None
+    ]
+    roots = {one.tree.root for one in states}
+    by_level = [one for _, one in past.sessions if one.protocol == LEVEL.name and one.converged]
+    found = topic(states[0], lambda _: True)
+    pinned = len(pins(states[0], lambda _: True))
+    because = f"{count(len(states[0]), 'entry', 'entries')} everywhere, {count(pinned, 'pin')}"
+    because += "" if found is None else f', topic "{found[0]}"'
+    because += f", {count(len(by_level) // 2, 'session')} level by level"
+    if len(roots) > 1:
+        because = f"{count(len(roots), 'state')} that differ"
+    return Verdict(claim, len(roots) == 1 and bool(by_level) and found is not None, because)
 
 
 def passed_on(past: Past) -> Verdict:

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from chat_tui.keys.places import Place
-from chat_tui.keys.table import SCENARIOS, Chosen, with_keys
+from chat_tui.keys.table import WITH_DIGIT, Chosen, with_keys
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 
 BINDINGS: Final[list[BindingType]] = [
@@ -51,7 +51,7 @@ HELP: Final = (
     ("{demo_run}", "let time run, or stop it"),
     ("{demo_slower}, {demo_faster}", "slower, faster: x1/4 to x16"),
     (
-        f"{{demo_play_1}} to {{demo_play_{SCENARIOS}}}",
+        f"{{demo_play_1}} to {{demo_play_{WITH_DIGIT}}}",
         "that scenario; {demo_next} the next one, {demo_again} this one again",
     ),
     (

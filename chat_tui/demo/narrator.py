@@ -8,23 +8,28 @@ from collections.abc import Sequence
 from typing import Final
 
 from chat_tui.debug.explanations import percent
-from chat_tui.demo.acts import Act, Cut, Expel, GiveCode, Write
+from chat_tui.demo.acts import Act, Cut, Expel, GiveCode, PinLine, ReadAll, SetTopic, Write
 from chat_tui.demo.cast import Said, Voice
 from chat_tui.demo.governance_story import GovernanceStory
 from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
+from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
 from sync.group import values
 from sync.machine import MessageId
 from sync.runner.runner import Release
 from sync.sds.message import Delivery, Kind, Message
+from sync.sessions.values import Plane
 from sync.sim.node import Node
 from sync.sim.watch import Cause, Flight, Step
 from sync.sim.world import World
 
 MANY: Final = 3
 """Messages shown at once from which on they are counted instead of named."""
+
+TOLD_BY_EFFECT: Final = (Write, Expel, GiveCode, SetTopic, PinLine, ReadAll)
+"""Acts that are not told themselves: their effects are."""
 
 
 class Narrator:
@@ -38,6 +43,7 @@ class Narrator:
         self._repairs = RepairStory(self._voice, told=told)
         self._sessions = SessionStory(self._voice)
         self._governance = GovernanceStory(self._voice)
+        self._state = StateStory(self._voice)
 
     @property
     def said(self) -> list[Said]:
@@ -46,7 +52,7 @@ class Narrator:
 
     def tell_act(self, act: Act) -> None:
         """Tell what the script or the person did; a line is told once it is written."""
-        if not isinstance(act, Write | Expel | GiveCode):  # their effects are told
+        if not isinstance(act, TOLD_BY_EFFECT):
             sentence = what_happens(act, self._voice.names)
             if isinstance(act, Cut) and not self._voice.world.network.cuts & {act.ends}:
                 sentence = sentence.replace("is cut", "is mended and comes back within 5 s")
@@ -76,6 +82,8 @@ class Narrator:
         event = step.event
         if isinstance(event, values.PeerJoined | values.PeerGone):
             self._tell_link(node, event)
+        elif isinstance(event, values.StartSession) and event.protocol in STATE_PROTOCOLS:
+            self._state.tell_begins(node, event)
         elif isinstance(event, values.StartSession):
             self._sessions.tell_begins(node, event)
         held = [
@@ -184,6 +192,10 @@ class Narrator:
                 )
             case values.SendPayload(session, payload) if session > 0:
                 self._sessions.tell_payload(node, session, payload)
+            case values.TellState(contents) if self._told:
+                self._state.tell_set(node, contents)
+            case values.SessionEnded(plane=Plane.STATE):
+                self._state.tell_over(node, effect)
             case values.SessionEnded():
                 self._sessions.tell_over(node, effect)
             case _:

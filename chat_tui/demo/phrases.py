@@ -15,7 +15,10 @@ from chat_tui.demo.acts import (
     Lose,
     LosePart,
     Loss,
+    PinLine,
     Power,
+    ReadAll,
+    SetTopic,
     Write,
 )
 from chat_tui.text.safe_text import clean_text, clip_cells
@@ -81,6 +84,12 @@ def what_happens(act: Act, names: tuple[str, ...]) -> str:
             here = [names[one] for one in side if one < len(names)]
             there = [name for number, name in enumerate(names) if number not in side]
             return f"the network falls in two: {listed(here)} here, {listed(there)} there"
+        case SetTopic(who, text):
+            return f"{names[who]} sets the topic {quoted(text)}"
+        case PinLine(who):
+            return f"{names[who]} pins a line"
+        case ReadAll(who):
+            return f"{names[who]} has read everything"
         case Expel(who, whom, reason):
             return f"{names[who]} removes {names[whom]} from the channel: {reason}"
         case GiveCode(who):

@@ -1,16 +1,32 @@
-"""The ten scenarios."""
+"""The scenarios, by their numbers."""
 
 from dataclasses import replace
 from typing import Final
 
 from chat_tui.demo import checks
-from chat_tui.demo.acts import Act, Divide, EnterCode, Expel, GiveCode, Lose, LosePart, Power, Write
+from chat_tui.demo.acts import (
+    Act,
+    Divide,
+    EnterCode,
+    Expel,
+    GiveCode,
+    Lose,
+    LosePart,
+    PinLine,
+    Power,
+    ReadAll,
+    SetTopic,
+    Write,
+)
 from chat_tui.demo.scenario import At, Scenario
+from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
 from sync.manager.registry import WITH_P2PANDA
+from sync.sessions.protocol import Protocols
 from sync.sim.shapes import line
 from sync.sim.world import Terms
+from sync.waku.session import WAKU_SYNC
 
 ALICE, BOB, CAROL, DAVE, ERIN = range(5)
 
@@ -265,6 +281,35 @@ LET_IN: Final = Scenario(
     terms=Terms(governed=True, governed_alone=True, strangers=frozenset({CAROL})),
 )
 
+APART: Final = Scenario(
+    number=11,
+    title="Two halves set topic and pins apart, and meet",
+    about="Both halves of a network set topic, pins and marks. When they meet, the hashes of two "
+    "trees tell what differs, level by level, and only that is sent.",
+    names=("alice", "bob", "carol", "dave"),
+    history=12,
+    acts=(
+        _at(2, SetTopic(ALICE, "lunch")),
+        _at(4, Divide((ALICE, BOB))),
+        _at(7, SetTopic(ALICE, "lunch at noon")),
+        _at(8.5, PinLine(ALICE, 3)),
+        _at(9, PinLine(BOB, 5)),
+        _at(10, Write(BOB, "noon it is")),
+        _at(11, ReadAll(ALICE)),
+        _at(12, SetTopic(CAROL, "lunch at one")),
+        _at(13, PinLine(CAROL, 2)),
+        _at(13.5, PinLine(DAVE, 7)),
+        _at(14, Write(DAVE, "one is better")),
+        _at(15, ReadAll(CAROL)),
+        _at(16, ReadAll(DAVE)),
+        _at(29, Divide(())),
+        _at(42, Write(ALICE, "so it is one")),
+    ),
+    lasts=52 * SECOND,
+    checks=(checks.one_state, checks.same_order, checks.parents_first, checks.all_received),
+    terms=Terms(protocols=Protocols((WAKU_SYNC, STATE, HASH, LEVEL))),
+)
+
 SCENARIOS: Final = (
     HELLO,
     AT_ONCE,
@@ -276,6 +321,7 @@ SCENARIOS: Final = (
     BETWEEN,
     REMOVED,
     LET_IN,
+    APART,
 )
 
 

@@ -5,6 +5,7 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 
 from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import waits
+from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
 from sync.group import values
 from sync.p2panda.entries import open_entry
@@ -20,6 +21,7 @@ class SessionStory:
 
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
+        self._state = StateStory(voice)
 
     def tell_begins(self, node: Node, event: values.StartSession) -> None:
         """Somebody begins to compare with somebody."""
@@ -40,6 +42,9 @@ class SessionStory:
         groups = [node.runner.groups[self._voice.world.channel]]
         info = next((one for one in session_infos(groups) if one.number == session), None)
         if info is None:
+            return
+        if info.protocol in STATE_PROTOCOLS:
+            self._state.tell_payload(node, info)
             return
         if info.protocol != "waku":
             self._tell_message(node, info, payload)

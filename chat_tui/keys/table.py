@@ -51,8 +51,11 @@ class Key:
 PANE_TABS: Final = ("Now", "Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
-SCENARIOS: Final = 10
+SCENARIOS: Final = 11
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
+
+WITH_DIGIT: Final = 10
+"""Scenarios that a digit chooses, 0 the tenth; those after them come by the tour, or `/demo 11`."""
 
 KEYS: Final = (
     Key("quit", "ctrl+q", "quit", "Quit", priority=True),
@@ -184,7 +187,7 @@ KEYS: Final = (
     Key("demo_leave", "q", "leave", "Demo: close what is open, then leave", Place.DEMO),
     *[
         Key(f"demo_play_{n}", str(n % 10), f"play({n})", f"Demo: scenario {n}", Place.DEMO)
-        for n in range(1, SCENARIOS + 1)
+        for n in range(1, WITH_DIGIT + 1)
     ],
 )
 

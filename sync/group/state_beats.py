@@ -112,6 +112,10 @@ class StateBeats:
         self._differing[peer] += 1
         return self._differing[peer] >= BEATS + (self._me > peer)
 
+    def changed(self, now: Nanos) -> None:
+        """Our state changes now; what its root is will be known when somebody asks for it."""
+        self._changed_at, self._root = now, b""
+
     def agreed(self, peer: PeerId, now: Nanos) -> None:
         """A session with a peer ended in agreement, but for what one side cannot judge."""
         if peer in self._differing:
@@ -130,7 +134,8 @@ class StateBeats:
 
     def _note(self, root: bytes, now: Nanos) -> None:
         if root != self._root:
-            self._changed_at = now if self._root else None
+            if self._root:
+                self._changed_at = now
             self._root = root
 
     def _interval(self) -> Nanos:

@@ -22,6 +22,7 @@ from sync.calimero.state.contents import KINDS, Content, StateKind, encode
 from sync.calimero.state.entry import (
     DOMAIN,
     SIGNATURE_SIZE,
+    RegisterKey,
     Signable,
     StateEntry,
     check_signature,
@@ -40,6 +41,9 @@ WAITING_MAX: Final = 1_024
 
 WAITING_OF_AN_AUTHOR_MAX: Final = 16
 """The same of one author: the newest; whoever makes up keys pushes out the oldest of all."""
+
+AHEAD_MAX: Final = 256
+"""Entries far ahead that are counted: one is enough to know why two states differ."""
 
 LIVE_PER_SECOND: Final = 2.0
 LIVE_BURST: Final = 256.0
@@ -173,6 +177,8 @@ class Stating:
         """Entries whose authors have written nothing yet that is stored here."""
         self.pending = Unsettled()
         """Entries without a verdict."""
+        self._ahead: dict[RegisterKey, Nanos] = {}
+        """Registers of which an entry came that is far ahead, and its time."""
         self._rate = Buckets(LIVE_PER_SECOND, LIVE_BURST)
         self._group = group
         self._me = me
@@ -195,8 +201,8 @@ class Stating:
 
     @property
     def aside(self) -> int:
-        """Number of entries that came and are in no tree."""
-        return len(self.strangers) + len(self.pending)
+        """Number of entries that came and are in no tree; those far ahead are only counted."""
+        return len(self.strangers) + len(self.pending) + len(self._ahead)
 
     def restore(self, contents: Iterable[bytes]) -> None:
         """Take up what the disk holds; no signature is checked again, and nothing judged."""
@@ -270,10 +276,19 @@ class Stating:
             raise DecodeError("a state entry that names heads where nobody governs, or none")
         if not self.registers.would_keep(entry):
             return None
-        if entry.stamped > reference + CLOCK_AHEAD_MAX:
-            return None
+        ahead = entry.stamped > reference + CLOCK_AHEAD_MAX
         check_signature(entry)
-        return entry
+        if ahead:
+            self._note_ahead(entry, reference)
+        return None if ahead else entry
+
+    def _note_ahead(self, entry: StateEntry, reference: Nanos) -> None:
+        """Count an entry that is not kept until it is due, while there is room to."""
+        due = [key for key, at in self._ahead.items() if at <= reference + CLOCK_AHEAD_MAX]
+        for key in due:
+            del self._ahead[key]
+        if len(self._ahead) < AHEAD_MAX:
+            self._ahead[entry.key] = entry.stamped
 
     def _let_in(self, entry: StateEntry, lacking: dict[OpId, None]) -> list[Taken]:
         if not self.knows(entry.author):
@@ -365,6 +380,11 @@ class Stating:
             LocalError: as `set`.
         """
         return self._set(kind, name, b"", reference, heads)
+
+    def is_ahead(self, reference: Nanos) -> bool:
+        """Return whether an entry of ours is so far ahead that nobody else keeps it."""
+        ours = self.registers.of_author(self._me)
+        return bool(ours) and ours[0].stamped > reference + CLOCK_AHEAD_MAX
 
     def renewed(self, reference: Nanos, heads: tuple[OpId, ...] = ()) -> tuple[Taken, ...]:
         """Sign anew what is live of ours and would be pushed out, or lies far ahead."""

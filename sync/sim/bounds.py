@@ -225,6 +225,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Registers._of_kind": len(StateKind),
     "_Node.entries": tree.LEAF_ENTRIES_MAX,
     "StateBeats._agreed": _links,
+    "Stating._ahead": stating.AHEAD_MAX,
     "StateBeats._differing": _links,
     "StateBeats._new": _links,
     "Unsettled._of": stating.WAITING_MAX,

@@ -319,11 +319,13 @@ class Exchange:
 def _handshake(view: StateView, opening: Opening, supported: int) -> SyncHandshake:
     """Return our handshake; of the messages it tells what a session over them would compare."""
     tree, held = view.registers.tree, opening.held.digest
-    log = LogState(
-        held.root, held.count, opening.window.lower.timestamp, logs=len(opening.heights())
-    )
+    log = LogState(held.root, held.count, opening.floor, logs=len(opening.heights()))
     state = EntityState(tree.root, len(tree), tree.depth, spread_of(tree))
     return SyncHandshake(view.scope(), log, state, supported)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def _words(payload: bytes) -> str:
@@ -331,9 +333,9 @@ def _words(payload: bytes) -> str:
     match messages.decode(payload):
         case messages.HashNodes(nodes, wanted):
             more = f", {len(wanted):,} wanted" if wanted else ""
-            return f"{len(nodes):,} nodes{more}"
+            return f"{_count(len(nodes), 'node')}{more}"
         case messages.LevelData(depth, nodes):
-            return f"level {depth}: {len(nodes):,} nodes"
+            return f"level {depth}: {_count(len(nodes), 'node')}"
         case messages.Want(ids):
             return f"{len(ids):,} wanted"
         case messages.Entries(contents):
@@ -341,4 +343,4 @@ def _words(payload: bytes) -> str:
         case messages.Outcome(_, count):
             return f"outcome: {count:,} entries"
         case messages.Authors(held, known):
-            return f"state of {len(held):,} people, {len(known):,} known"
+            return f"state of {_count(len(held), 'author')}, {len(known):,} known"

@@ -59,6 +59,8 @@ def followed(group: Machines, beat: Nanos) -> list[values.Effect]:
     if beat <= group.now:
         root = group.stating.registers.tree.root
         if told := group.state_beats.due(root, group.now):
+            effects += _renewed(group)
+            root = group.stating.registers.tree.root
             effects.append(values.TellRoot(tuple(told), root))
     if group.stating.counts:
         group.held_marks.grown(len(group.sds.log.order), group.now)
@@ -66,6 +68,19 @@ def followed(group: Machines, beat: Nanos) -> list[values.Effect]:
     if marked is not None and marked <= group.now:
         effects += _mark(group)
     return effects
+
+
+def _renewed(group: Machines) -> list[values.Effect]:
+    """Sign anew what a wrong clock put so far ahead that nobody else keeps it."""
+    reference = group.now + group.aside.offset
+    heads = () if group.governing is None else group.governing.cut()
+    if not group.stating.is_ahead(reference) or (group.governing is not None and not heads):
+        return []
+    taken = group.stating.renewed(reference, heads)
+    if not taken:
+        return []
+    ours = tuple([one.entry.content for one in taken])
+    return [*take_news(group, StateNews(taken)), values.TellState(ours)]
 
 
 def _mark(group: Machines) -> list[values.Effect]:
@@ -110,6 +125,8 @@ def proofs_of(group: Machines, taken: Sequence[Taken]) -> list[values.Effect]:
 def take_news(group: Machines, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:
     """Keep entries that stand now, and tell what is different by them."""
     effects = _stated(group.channel, news, peer)
+    if news.taken:
+        group.state_beats.changed(group.now)
     if group.governing is not None and news.lacking:
         effects += group.lack_ops(peer, group.governing.governance.dag.missing(news.lacking))
     return [*effects, *proofs_of(group, news.taken)]

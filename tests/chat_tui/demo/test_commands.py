@@ -92,11 +92,11 @@ async def test_in_line_mode_the_command_tells_the_same_to_its_end(tmp_path: Path
         commands, at = Commands(alice), At(alice.first_channel)
         third = await commands.run("/demo 3", at)
         first = await commands.run("/demo", at)
-        none = await commands.run("/demo 11", at)
+        none = await commands.run("/demo 12", at)
 
     assert f"{third.text}\n\n" == run("demo", "--scenario", "3", "--plain").output
     assert first.text.startswith('Scenario 1, "')
-    assert none.text == "There is no scenario 11: write /demo 1 to /demo 10."
+    assert none.text == "There is no scenario 12: write /demo 1 to /demo 11."
 
 
 def test_whoever_leaves_ends_what_is_told() -> None:
@@ -173,7 +173,7 @@ ACT = {"at": [0, 0, 0], "act": "write", "who": 0, "text": "hi"}
     ("lines", "said"),
     [
         ([HEAD | {"version": 2}], "another version"),
-        ([HEAD | {"scenario": 11}], "line 1"),
+        ([HEAD | {"scenario": 14}], "line 1"),
         ([HEAD | {"seed": -1}], "line 1"),
         ([HEAD | {"people": 15}], "line 1"),
         ([HEAD | {"people": "many"}], "line 1"),

@@ -1,4 +1,4 @@
-"""The ten scenarios on several seeds: every check holds, and what is told is what happened."""
+"""The scenarios on several seeds: every check holds, and what is told is what happened."""
 
 import pytest
 
@@ -71,6 +71,28 @@ def test_a_newcomer_comes_in_by_a_code_while_its_maker_is_off() -> None:
     assert "alice learns that carol joined by a code." in lines[on:]
     assert not any("carol shows" in line for line in lines[:joined])
     assert 'carol shows "carol comes later": everything it builds on is here.' in lines[joined:]
+
+
+def test_two_halves_find_by_levels_what_each_has_set_and_have_one_topic() -> None:
+    run = finished(11)
+    text = told(run)
+
+    assert 'alice sets the topic "lunch at noon". It is signed' in text
+    assert 'carol sets the topic "lunch at one". It is signed' in text
+    assert "compares topic, pins and marks with" in text
+    assert ", level by level: " in text
+    assert "have the same topic, pins and marks." in text
+    assert 'topic "lunch at one"' in run.verdicts[0].because
+
+
+def test_the_check_of_one_state_fails_where_halves_do_not_meet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.sim.world.World.heal", lambda _: None)
+
+    verdicts = {one.claim: one.holds for one in finished(11).verdicts}
+
+    assert not verdicts["one topic, the same pins and marks"]
 
 
 def test_the_checks_of_a_removal_fail_where_nobody_is_removed(

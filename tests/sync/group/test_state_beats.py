@@ -63,6 +63,17 @@ def test_another_root_does_not_count_while_ours_is_changing() -> None:
     assert beats.heard(BOB, THEIRS, changed, NOW + SECOND + SETTLED_AFTER)
 
 
+def test_what_changed_long_before_a_peer_came_does_not_keep_its_root_from_counting() -> None:
+    changed = b"\x03" * 32
+    beats = beats_of(ALICE)
+    beats.changed(NOW)
+    beats.linked(BOB, NOW + 10 * SECOND)
+    assert beats.heard(BOB, THEIRS, changed, NOW + 11 * SECOND)
+    again = beats_of(ALICE, BOB)
+    again.changed(NOW)
+    assert not again.heard(BOB, THEIRS, changed, NOW + SETTLED_AFTER - 1)
+
+
 def test_whoever_has_no_link_is_not_listened_to() -> None:
     beats = beats_of(ALICE)
     assert not beats.heard(BOB, THEIRS, OURS, NOW)

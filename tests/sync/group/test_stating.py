@@ -83,6 +83,11 @@ def test_an_entry_far_ahead_is_not_kept_and_taken_in_when_it_is_due() -> None:
     ahead = entry_of(1, Topic("x"), STAMP + 6 * MINUTE // MILLISECOND)
     assert here.receive([ahead.content], NOW) == StateNews()
     assert len(here.registers) == 0
+    assert here.aside == 1  # so that a state that differs by it alone is no failure
+    other = entry_of(2, Topic("x"), STAMP + 9 * MINUTE // MILLISECOND)
+    forged = ahead.content[:-64] + bytes(64)
+    assert "signature" in here.receive([forged, other.content], NOW + 2 * MINUTE).refused[0]
+    assert here.aside == 1
     assert here.receive([ahead.content], NOW + 2 * MINUTE).taken
 
 

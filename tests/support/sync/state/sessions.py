@@ -11,7 +11,7 @@ from sync.group.stating import Stating
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.sessions.protocol import BringsState, Effect, Finished, GoOn, Opening, Send
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING, ZERO_HASH, Bounds, OrderedSet, SyncId
+from sync.structures.ordered_set import EVERYTHING, OrderedSet
 from sync.structures.set_digest import Digest, Held
 from tests.support.sync.states import GROUP, person
 
@@ -46,10 +46,9 @@ class StateEnd:
 
     def __post_init__(self) -> None:
         held = Held(OrderedSet(), Digest())
-        window = Bounds(SyncId(self.floor, ZERO_HASH), EVERYTHING.upper)
         opening = Opening(
             self.role, ChannelId(GROUP.hex()), PeerId("ab" * 32), OrderedSet(), held,
-            window, NOW, lambda: 1_000, state=self.stating,
+            EVERYTHING, NOW, lambda: 1_000, state=self.stating, floor=self.floor,
         )  # fmt: skip
         self.exchange = self.protocol.exchange(opening)
 
