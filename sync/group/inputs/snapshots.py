@@ -95,17 +95,22 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
         return []
     asked = ended.why == OFFERED and ended.outcome is session_values.Outcome.BENIGN
     if asked and ended.peer in snapshots.speakers and group.messages.is_empty:
-        return [session_values.Sought((ended.peer,), EMPTY)]
+        snapshots.seek(group.now)
     return []
 
 
 def expired(group: Machines) -> list[values.Effect]:
-    """Nobody has gone on in time: swap in what there is, or let in what waits."""
-    due = group.snapshots.deadline()
-    if not due or group.now < due:
-        return []
-    group.snapshots.decide()
-    return swap(group) if group.snapshots.staged is not None else []
+    """Ask for a snapshot that is left to us; swap in what there is where nobody goes on in time."""
+    snapshots = group.snapshots
+    effects: list[values.Effect] = []
+    if snapshots.seeks(group.now, empty=group.messages.is_empty):
+        others = sorted(snapshots.speakers & group.peers)
+        if others:
+            effects.append(session_values.Sought((others[snapshots.turn(len(others))],), EMPTY))
+    if snapshots.is_over(group.now):
+        snapshots.decide()
+        effects += swap(group) if snapshots.staged is not None else []
+    return effects
 
 
 def released(group: Machines) -> Sequence[Waits]:

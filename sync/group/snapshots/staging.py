@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from sync.calimero.log.delta_buffer import DeltaBuffer
 from sync.calimero.log.snapshot_news import PageKept, SnapshotBegan
 from sync.group.snapshots.values import StagedSnapshot, StageSnapshot
-from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId, earlier
 from sync.sessions.page_values import LogPlace
 from sync.sessions.values import SessionId
 
@@ -15,6 +15,15 @@ whether there is to be a snapshot; and for another peer to go on with one that h
 
 OWED_MAX: Final = 256
 """Messages owed by a snapshot from which on no other session over messages runs beside it."""
+
+
+SOUGHT_AFTER: Final[Nanos] = SECOND // 4
+"""Time after a session that a peer began with us, who are empty: it ends there as well, and ours
+would be put off before."""
+
+SOUGHT_AGAIN: Final[Nanos] = SECOND
+SOUGHT_MAX: Final = 6
+"""Tries to begin the snapshot that such a session left to us, and the time between them."""
 
 
 class Waits(NamedTuple):
@@ -43,6 +52,8 @@ class Snapshots:
         """Whether a page had entries of our log that we do not know, so that we began another."""
         self.speakers: set[PeerId] = set()
         """Linked peers that speak it."""
+        self._seek_at: Nanos | None = None
+        self._sought = 0
         self._floor: Nanos = 0
         self._wait_until: Nanos | None = None
         self._channel = channel
@@ -80,7 +91,15 @@ class Snapshots:
         """Return until when what arrives waits though no session runs; 0 while it is let in."""
         if self.session is not None or self.swapping:
             return None
-        return 0 if self._wait_until is None and len(self.buffer) else self._wait_until
+        if self._wait_until is None and len(self.buffer):
+            return 0
+        return earlier(self._wait_until, self._seek_at)
+
+    def is_over(self, now: Nanos) -> bool:
+        """Return whether the time has passed for which what arrives waits."""
+        return not (self.swapping or self.session) and (
+            self._wait_until is not None and now >= self._wait_until
+        )
 
     # --- What happens --------------------------------------------------------------------------
 
@@ -94,10 +113,27 @@ class Snapshots:
         self.decided = True
         self._wait_until = None
 
+    def seek(self, now: Nanos) -> None:
+        """A peer has left it to us to begin: do so once its session is over there, too."""
+        self._seek_at, self._sought = now + SOUGHT_AFTER, 0
+
+    def seeks(self, now: Nanos, *, empty: bool) -> bool:
+        """Return whether to ask for the snapshot now; it is asked for a few times, while empty."""
+        if self._seek_at is None or now < self._seek_at or self.session is not None:
+            return False
+        self._sought += 1
+        going_on = empty and self._sought < SOUGHT_MAX
+        self._seek_at = now + SOUGHT_AGAIN if going_on else None
+        return empty
+
+    def turn(self, count: int) -> int:
+        """Return which of so many peers is asked this time."""
+        return self._sought % count
+
     def begin(self, session: SessionId, peer: PeerId, began: SnapshotBegan) -> None:
         """A peer goes on with it, or begins it."""
         self.session, self.peer, self.count = session, peer, began.count
-        self.decided, self._wait_until = True, None
+        self.decided, self._wait_until, self._seek_at = True, None, None
         if began.anew:
             self.staged = None
         self._floor = began.floor if self.staged is None else self.staged.floor

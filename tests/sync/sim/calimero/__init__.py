@@ -1,0 +1,1 @@
+"""Sessions over messages and state in the simulator."""
