@@ -17,10 +17,10 @@ from sync.calimero.log.snapshot_messages import (
 )
 from sync.calimero.log.snapshot_news import PageKept, SnapshotBegan
 from sync.calimero.state.contents import StateKind, Topic
-from sync.calimero.state.contents import encode as encode_content
+from sync.calimero.state.contents import encode as encode_value
 from sync.calimero.state.entry import Signable, StateEntry, sign
 from sync.calimero.state.registers import Registers
-from sync.entries.entry import open_content
+from sync.entries.entry import Parent, encode_content, encode_header, message_id_of, open_content
 from sync.entries.identity import Identity, verify
 from sync.errors import RemoteError
 from sync.group.ingest import Gate
@@ -29,7 +29,7 @@ from sync.sessions.protocol import Finished
 from sync.sessions.values import Outcome
 from sync.sim.rooms import CHANNEL
 from tests.support.storage.archives import archive
-from tests.support.sync.snapshot.alone import NOW, Kept, Snapshot, place_of
+from tests.support.sync.snapshot.alone import ME, NOW, Kept, Snapshot, place_of
 
 GATE = Gate.of(CHANNEL, verify)
 COUNT = 1_000
@@ -45,7 +45,7 @@ def topic(said: str) -> StateEntry:
         name=b"",
         stamp=1,
         governance=(),
-        value=encode_content(Topic(said)),
+        value=encode_value(Topic(said)),
     )
     return sign(signed, ALICE.sign)
 
@@ -217,7 +217,25 @@ TWICE = chunk_of(
 )
 NOWHERE = (1, MessageId("00" * 32))
 ELSEWHERE = archive("carol", 3, channel=ChannelId(CHANNEL[:-2] + "99"))
+
+
+def with_parents(chunk: SnapshotChunk, *parents: Parent) -> SnapshotChunk:
+    """Return a page whose first message names other parents, under the signature that it had."""
+    entry = open_content(chunk.records[0])
+    header = encode_header(replace(entry.header, parents=parents))
+    forged = encode_content(header, entry.signature, entry.body)
+    head, rest = chunk.head, chunk.records[1:]
+    own = (entry.header.lamport, message_id_of(header))
+    return chunk_of(head.number, (forged, *rest), head.cursor if rest else own, head.total)
+
+
+NAMED = HISTORY[399].entry.header.parents
 REFUSED = {
+    "emptied parents": [with_parents(page(399, 399))],
+    "swapped parents": [with_parents(page(399, 399), *reversed(NAMED))],
+    "fabricated parents": [
+        with_parents(page(399, 399), Parent(MessageId("ef" * 32), ME, bytes(32)))
+    ],
     "a tampered record": [tampered(page(390, 399))],
     "a signature of somebody else": [of_another_author(page(390, 399))],
     "another cursor": [

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from sync.calimero.log import delta_buffer
 from sync.calimero.state.contents import Profile, StateKind, Topic
+from sync.group.inputs.snapshots import NO_ROOM
 from sync.group.snapshots.staging import Snapshots
 from sync.group.values import Status, StoreMessage
 from sync.machine import MINUTE, SECOND, Nanos
@@ -193,6 +195,39 @@ def test_lines_written_meanwhile_here_and_there_are_in_the_log_at_the_end() -> N
     assert authors == {own}, "our lines are committed at once, those of others wait"
     run_until(world, lambda: len(late(world).disk.rows) == HISTORY + 6)
     world.run(40 * SECOND)
+    assert_one_log(world)
+
+
+def test_more_lines_than_wait_are_counted_and_the_next_session_brings_what_was_pushed_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(delta_buffer, "BUFFERED_MAX", 3)
+    world = before_joining(2, 5)
+    world.restart(2)
+    run_until(world, lambda: len(late(world).disk.staged) >= 2)
+    buffer = snapshots(late(world), world).buffer
+    for number in range(12):
+        world.write_text(number % 2, f"meanwhile {number}")
+        world.run(SECOND // 200)
+    run_until(world, lambda: bool(late(world).disk.rows))
+    assert buffer.dropped == world.witness.declined[NO_ROOM] > 0
+    world.run(40 * SECOND)
+    assert len(late(world).disk.rows) == HISTORY + 12
+    assert_one_log(world)
+
+
+def test_who_joins_a_governed_channel_takes_its_snapshot_once_they_know_who_is_in() -> None:
+    world = World(4, 8, terms=Terms(protocols=WITH_CALIMERO, governed=True, governed_alone=True))
+    world.crash(3)
+    world.run(6 * SECOND)
+    for number in range(90):
+        world.write_text(number % 3, f"line {number}" * 90)
+        world.run(SECOND // 4)
+    world.run(2 * SECOND)
+    assert len(world.nodes[0].disk.rows) == 90
+    world.restart(3)
+    world.run(60 * SECOND)
+    assert "90 messages" in {one.result for one in by_snapshot(world)}
     assert_one_log(world)
 
 
