@@ -14,6 +14,7 @@ from sync.calimero.state.folds import pins, topic
 from sync.calimero.state.session import LEVEL
 from sync.group.values import Status
 from sync.machine import SECOND
+from sync.manager.registry import DELTA
 from sync.sds.message import Delivery
 
 AT_ONCE: Final = 0.5
@@ -106,6 +107,18 @@ def repaired(past: Past) -> Verdict:
     because = f"{count(repairs.losses, 'gap')} noticed, {repairs.open} open"
     holds = repairs.losses > 0 and not repairs.open
     return Verdict("everything lost was found", holds, because)
+
+
+def found_by_id(past: Past) -> Verdict:
+    """Delta sync brought what lacked, and nothing else; nobody had to answer a request for it."""
+    claim = "the lost line found by its id"
+    ended = [one for _, one in past.sessions if one.protocol == DELTA.name]
+    brought = sum(one.got for one in ended)
+    because = f"{count(brought, 'line')} by delta sync"
+    if past.answers:
+        because += f", {count(len(past.answers), 'answer')} to requests"
+    proved = any(one.got and one.converged for one in ended)
+    return Verdict(claim, brought == 1 and proved and not past.answers, because)
 
 
 def all_received(past: Past) -> Verdict:

@@ -22,7 +22,7 @@ from chat_tui.demo.scenario import At, Scenario
 from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
-from sync.manager.registry import WITH_P2PANDA
+from sync.manager.registry import WITH_CALIMERO, WITH_P2PANDA
 from sync.sessions.protocol import Protocols
 from sync.sim.shapes import line
 from sync.sim.world import Terms
@@ -310,6 +310,32 @@ APART: Final = Scenario(
     terms=Terms(protocols=Protocols((WAKU_SYNC, STATE, HASH, LEVEL))),
 )
 
+BY_ITS_ID: Final = Scenario(
+    number=12,
+    title="One lost line, found by its id",
+    about="bob misses a line and sees the answer to it, when the network is cut. On the new link "
+    "he says which id he lacks, and gets that one line: no lists are compared.",
+    names=("alice", "bob", "carol"),
+    history=HISTORY,
+    acts=(
+        _at(3, Write(CAROL, "where is the key?")),
+        _at(6, Lose(ALICE, (BOB,))),
+        _at(6, Write(ALICE, "under the mat")),
+        _at(6.2, Write(CAROL, "found it")),
+        _at(6.4, Divide((BOB,))),
+        _at(22, Divide(())),
+        _at(32, Write(BOB, "I see: the mat")),
+    ),
+    lasts=42 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.found_by_id,
+        checks.parents_first,
+        checks.all_received,
+    ),
+    terms=Terms(protocols=WITH_CALIMERO),
+)
+
 SCENARIOS: Final = (
     HELLO,
     AT_ONCE,
@@ -322,6 +348,7 @@ SCENARIOS: Final = (
     REMOVED,
     LET_IN,
     APART,
+    BY_ITS_ID,
 )
 
 

@@ -3,17 +3,29 @@
 Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects it.
 """
 
+from typing import Final
+
 from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import waits
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
 from sync.group import values
+from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS
 from sync.p2panda.entries import open_entry
 from sync.p2panda.messages import Entry, decode
 from sync.p2panda.words import said
 from sync.sim.node import Node
 from sync.view.projection import session_infos
 from sync.view.view import RoundInfo, SessionInfo
+
+WAYS: Final = {
+    "waku": "Waku Sync",
+    LOG.name: "a handshake each way decides how",
+    DELTA.name: "delta sync",
+}
+"""Ways to compare, as they are told."""
+
+BY_LOGS: Final = frozenset((LOG_HEIGHT.name, SETS.name))
 
 
 class SessionStory:
@@ -28,7 +40,7 @@ class SessionStory:
         peer = self._voice.name_of(self._voice.numbers[event.peer])
         span = "everything" if event.span is None else f"the last {waits(event.span)}"
         asked = event.protocol or "waku"
-        protocol = "Waku Sync" if asked == "waku" else f"p2panda replication by {asked}"
+        protocol = WAYS.get(asked, f"p2panda replication by {asked}")
         self._voice.say(
             node.number,
             f"{self._voice.name(node)} compares histories with {peer}: {event.why}.",
@@ -46,10 +58,13 @@ class SessionStory:
         if info.protocol in STATE_PROTOCOLS:
             self._state.tell_payload(node, info)
             return
-        if info.protocol != "waku":
+        if info.protocol in BY_LOGS:
             self._tell_message(node, info, payload)
             return
         if not info.rounds or not info.rounds[-1].sent:
+            return
+        if info.protocol != "waku":
+            self._tell_words(node, info, len(payload))
             return
         one = info.rounds[-1]
         peer = self._voice.name_of(self._voice.numbers[info.peer])
@@ -59,6 +74,19 @@ class SessionStory:
             f"{self._voice.name(node)} to {peer}: {_contents(one)}.",
             f"round trip {trip}: {size(one.size)}, {one.skips} skips, {one.fingerprints} "
             f"fingerprints, {one.item_sets} item sets with {one.items} ids",
+        )
+
+    def _tell_words(self, node: Node, info: SessionInfo, length: int) -> None:
+        """A payload goes out, perhaps with others behind it, of which a card has the words."""
+        sent = [one for one in info.rounds if one.sent and one.size == length]
+        if not sent:
+            return
+        one = sent[-1]
+        peer = self._voice.name_of(self._voice.numbers[info.peer])
+        self._voice.say(
+            node.number,
+            f"{self._voice.name(node)} to {peer}: {one.words}.",
+            f"{info.protocol}, session {info.number}: {size(one.size)}",
         )
 
     def _tell_message(self, node: Node, info: SessionInfo, payload: bytes) -> None:

@@ -268,4 +268,4 @@ def _words(message: Message) -> str:
         case Want(ids):
             return f"{len(ids):,} wanted" if ids else "nothing more wanted"
         case DeltaEntries(contents):
-            return f"{len(contents):,} entries"
+            return "1 entry" if len(contents) == 1 else f"{len(contents):,} entries"

@@ -46,6 +46,18 @@ def test_every_promise_holds_in_a_crowd(number: int, seed: int) -> None:
     assert run.now - run.began <= 60 * SECOND + PATIENCE
 
 
+def test_a_lost_line_is_found_by_its_id_and_told_so() -> None:
+    run = finished(12)
+    text = told(run)
+
+    assert "found each other" in text
+    assert " compares histories with bob: new link." in text
+    assert "1 wanted." in text
+    assert "1 entry." in text
+    assert 'bob has "under the mat" now and shows it in its place, before 1 line.' in text
+    assert "lacked 1, got 1, gave 0; proved to agree." in text
+
+
 def test_a_removal_is_told_to_everybody_and_ends_what_the_removed_gets() -> None:
     run = finished(9)
     text = told(run)
