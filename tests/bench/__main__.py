@@ -34,6 +34,7 @@ from tests.bench import (
     bench_sync,
     bench_ui,
 )
+from tests.bench.live import newcomer
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -65,6 +66,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_state_sync.state_sync,
         *bench_sync.BENCHMARKS,
         *bench_newcomer.BENCHMARKS,
+        newcomer.live_newcomer,
         bench_sim.simulator,
         *bench_relay.BENCHMARKS,
         *bench_export.BENCHMARKS,

@@ -88,9 +88,10 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
         snapshots.ended(group.now)
         others = sorted(snapshots.speakers & group.peers - {ended.peer})
         return [session_values.Sought(tuple(others[:1]), GO_ON)] if others else []
-    if snapshots.session is not None or snapshots.staged is not None or not snapshots.holds_back:
+    if snapshots.session is not None or not snapshots.holds_back:
         return []
-    if ended.then or ended.outcome in {session_values.Outcome.CONVERGED, MOVED}:
+    decides = ended.then or ended.outcome in {session_values.Outcome.CONVERGED, MOVED}
+    if decides and snapshots.staged is None:
         snapshots.decide()
         return []
     asked = ended.why == OFFERED and ended.outcome is session_values.Outcome.BENIGN

@@ -11,7 +11,12 @@ from sync.sessions.values import SessionId
 
 DECIDED_WITHIN: Final[Nanos] = 5 * SECOND
 """Time in which what arrives in an empty channel waits for the first handshake, which decides
-whether there is to be a snapshot; and for another peer to go on with one that has ended."""
+whether there is to be a snapshot."""
+
+GOES_ON_WITHIN: Final[Nanos] = 120 * SECOND
+"""The same once pages are staged, after a cut or a start: somebody has to be found first (as long
+as other history on its way waits, `sync.group.history_loading`). What is staged is on the screen
+meanwhile; swapped in too soon, it would be a history without a beginning."""
 
 OWED_MAX: Final = 256
 """Messages owed by a snapshot from which on no other session over messages runs beside it."""
@@ -101,12 +106,16 @@ class Snapshots:
             self._wait_until is not None and now >= self._wait_until
         )
 
+    @property
+    def _patience(self) -> Nanos:
+        return DECIDED_WITHIN if self.staged is None else GOES_ON_WITHIN
+
     # --- What happens --------------------------------------------------------------------------
 
     def wait(self, now: Nanos) -> None:
         """Let what arrives wait for a while, unless a handshake has decided."""
         if not self.decided and self._wait_until is None:
-            self._wait_until = now + DECIDED_WITHIN
+            self._wait_until = now + self._patience
 
     def decide(self) -> None:
         """Nothing waits any more, unless a snapshot is on its way."""
@@ -151,7 +160,7 @@ class Snapshots:
     def ended(self, now: Nanos) -> None:
         """The session is over before the last page: another peer has a while to go on."""
         self.session = self.peer = None
-        self._wait_until = now + DECIDED_WITHIN
+        self._wait_until = now + self._patience
 
     def hold(self, message_id: MessageId, waits: Waits) -> list[MessageId]:
         """Let a frame wait; returns those pushed out."""

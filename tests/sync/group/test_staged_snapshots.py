@@ -1,0 +1,54 @@
+"""A channel with pages of a snapshot on its disk: who goes on, and until when it waits."""
+
+from sync.group.inputs import snapshots
+from sync.group.snapshots.staging import DECIDED_WITHIN, GOES_ON_WITHIN
+from sync.group.snapshots.values import StageSnapshot, SwapSnapshot
+from sync.group.values import PeerAnnounced, PeerJoined, SessionEnded, Sought
+from sync.machine import SECOND, MessageId, Tick
+from sync.manager.registry import WITH_CALIMERO
+from sync.sessions.session import OFFERED
+from sync.sessions.values import Outcome
+from tests.support.sync.entries import CHANNEL, identity
+from tests.support.sync.groups import NOW, Member, only
+
+ALICE = identity("alice").peer_id
+
+
+def restarted(*, pages: int) -> Member:
+    """A newcomer after a start, with pages on its disk, linked to somebody who speaks it."""
+    bob = Member("bob", protocols=WITH_CALIMERO)
+    place = (5, MessageId("ab" * 32))
+    bob.disk.commit(
+        [StageSnapshot(CHANNEL, at, b"page", place, at + 1, bytes(32), 0) for at in range(pages)]
+    )
+    bob.start()
+    bob.tell(PeerJoined(ALICE, accepts=True, host=""))
+    bob.tell(PeerAnnounced(ALICE, WITH_CALIMERO.names))
+    return bob
+
+
+def ended(why: str, then: str = "") -> SessionEnded:
+    """A session in which a peer that began it found that we are empty."""
+    return SessionEnded(7, ALICE, "log", why, "", Outcome.BENIGN, 1, 0, 0, 0, then=then)
+
+
+def test_who_is_asked_by_a_peer_goes_on_with_it_though_pages_are_staged() -> None:
+    for pages in (0, 2):
+        bob = restarted(pages=pages)
+        asked = snapshots.on_session_over(bob.group, ended(OFFERED))
+        [sought] = only(Sought, asked)
+        assert sought.peers == (ALICE,)
+
+
+def test_what_is_staged_waits_two_minutes_for_somebody_to_go_on() -> None:
+    bob = restarted(pages=2)
+    assert bob.group.snapshots.holds_back
+    assert not only(SwapSnapshot, bob.tell(Tick(), NOW + GOES_ON_WITHIN - SECOND))
+    assert only(SwapSnapshot, bob.tell(Tick(), NOW + GOES_ON_WITHIN))
+
+
+def test_where_nothing_is_staged_what_arrives_waits_for_seconds_alone() -> None:
+    bob = restarted(pages=0)
+    assert bob.group.snapshots.holds_back
+    bob.tell(Tick(), NOW + DECIDED_WITHIN)
+    assert not bob.group.snapshots.holds_back
