@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sync.machine import HOUR, ChannelId
+from sync.manager.registry import WITH_STATE
 from sync.view.view import SyncShown
 from tests.support.storage.archives import histories, in_causal_order
 from tests.support.sync.meetings.stocks import NAME, TEA, stock
@@ -45,12 +46,12 @@ async def test_a_newcomer_stopped_three_times_takes_everything_once(tmp_path: Pa
         ended = member.node.clock.now() - 2 * HOUR
     everything = in_causal_order(histories(10, 1_000, ended, TEA))
     await stock(tmp_path, "alice", everything)
-    async with host(tmp_path, "alice", NAME) as alice:
+    async with host(tmp_path, "alice", NAME, protocols=WITH_STATE) as alice:
         for share in (2_000, 4_000, 6_000):
-            async with host(tmp_path, "bob", NAME) as bob:
+            async with host(tmp_path, "bob", NAME, protocols=WITH_STATE) as bob:
                 await meet(alice, bob)
                 await reach(bob, share)
-        async with host(tmp_path, "bob", NAME) as bob:
+        async with host(tmp_path, "bob", NAME, protocols=WITH_STATE) as bob:
             before = held(bob)
             await meet(alice, bob)
             await reach(bob, len(everything))

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from sync.check.message import CHECK
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, PeerId
+from sync.manager.registry import WITH_STATE
 from sync.net.clock import draw_key
 from sync.net.links.frames import Open, Proof, encode
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
@@ -48,14 +50,17 @@ from tests.support.sync.nodes import (
 
 pytestmark = pytest.mark.net
 
+older = partial(host, protocols=WITH_STATE)
+"""Node that begins without a handshake: what it lacks comes by Waku Sync, pushed."""
+
 EVE = identity("eve").peer_id
 
 
 async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> None:
     lines = texts(3_000)
-    async with host(tmp_path, "alice", "tea") as alice:
+    async with older(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with older(tmp_path, "bob", "tea") as bob:
             await meet(alice, bob)
             await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
             await until(lambda: alice.shown(SyncShown) and bob.shown(SyncShown), "both are done")
@@ -78,7 +83,7 @@ async def test_who_comes_late_among_three_does_not_fetch_all_from_each(
     lines = texts(2_000)
     async with AsyncExitStack() as stack:
         alice, bob, carol, late = [
-            await stack.enter_async_context(host(tmp_path, name, "tea"))
+            await stack.enter_async_context(older(tmp_path, name, "tea"))
             for name in ("alice", "bob", "carol", "late")
         ]
         await write_all(alice, lines)
@@ -112,9 +117,9 @@ def counted(sender: Host) -> list[bytes]:
 
 async def test_a_transfer_that_is_cut_is_repeated_until_all_is_there(tmp_path: Path) -> None:
     lines = texts(1_000, 500)
-    async with host(tmp_path, "alice", "tea") as alice:
+    async with older(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with older(tmp_path, "bob", "tea") as bob:
             await meet(alice, bob)
             await until(
                 lambda: any(one.got for one in bob.node.snapshot().sessions), "the transfer runs"
@@ -137,9 +142,9 @@ async def test_a_transfer_that_is_cut_is_repeated_until_all_is_there(tmp_path: P
 
 async def test_large_messages_are_transferred_however_many_there_are(tmp_path: Path) -> None:
     lines = texts(200, 14_000, "\N{MUSICAL SYMBOL G CLEF}")
-    async with host(tmp_path, "alice", "tea") as alice:
+    async with older(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with older(tmp_path, "bob", "tea") as bob:
             await meet(alice, bob)
             await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
 
@@ -153,9 +158,9 @@ async def test_a_crowded_engine_slows_peers_down_and_loses_nothing(
 ) -> None:
     monkeypatch.setattr("sync.runner.input_queue.CROWDED", 4)
     lines = texts(300)
-    async with host(tmp_path, "alice", "tea") as alice:
+    async with older(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
+        async with older(tmp_path, "bob", "tea") as bob:
             await meet(alice, bob)
             live = [f"live {line}" for line in lines]
             await write_all(alice, live)
