@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from sync.calimero.log import delta, delta_buffer, delta_messages, snapshot, snapshot_messages
+from sync.calimero.log import (
+    delta,
+    delta_buffer,
+    delta_messages,
+    session,
+    snapshot,
+    snapshot_messages,
+)
 from sync.sds import incoming
 from sync.sessions import values
 from sync.sim.scale import Bound
@@ -17,6 +24,7 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaSending._due": delta_messages.WALK_MAX,
     "DeltaSending._seen": delta_messages.WALK_MAX,
     "DeltaBuffer._items": delta_buffer.BUFFERED_MAX,
+    "Exchange._views": len(session.MAKERS),
     "FrozenMessages._waiting": incoming.WAITING_MAX,
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,
