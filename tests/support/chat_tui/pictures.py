@@ -188,6 +188,7 @@ PICTURES: Final = {
     "repair_narrow": Picture(repairing, NARROW, pressing("f2", "1", "j")),
     "debug_causal": Picture(repairing, WIDE, pressing("f2", "2")),
     "debug_bloom": Picture(repairing, WIDE, pressing("f2", "3")),
+    "debug_now": Picture(repairing, WIDE, pressing("f2", "0", "j")),
     "debug_wire": Picture(repairing, WIDE, pressing("f2", "5", "j")),
     "debug_trace": Picture(repairing, WIDE, pressing("f2", "6", "j")),
     "debug_opened": Picture(repairing, WIDE, pressing("f2", "j", "j", "enter")),

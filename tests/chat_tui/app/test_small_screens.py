@@ -1,0 +1,62 @@
+"""Small screens: what has no room in a line wraps, hangs, and is never cut."""
+
+import pytest
+
+from chat_tui.commands.table import GROUPS
+from chat_tui.keys.table import USUAL
+from chat_tui.screens.help import WORD_CELLS, full_help
+from chat_tui.widgets.status_line import Sentence, StatusLine
+from chat_tui.wording.glyphs import UNICODE
+from tests.support.chat_tui import scenes
+from tests.support.chat_tui.readings import reading, shown
+
+LONG = (
+    "Somebody far away has written so many words that no line of a small window has room for "
+    "all of them at once, to its very end."
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)])
+async def test_a_sentence_above_the_input_is_never_cut(size: tuple[int, int]) -> None:
+    async with reading(scenes.morning(), size) as (app, pilot):
+        status = app.query_one(StatusLine)
+        status.show(LONG)
+        await pilot.pause()
+        words = " ".join(shown(app).split())
+
+        assert all(word in words for word in LONG.split())
+        assert "end." in words
+
+
+@pytest.mark.slow
+async def test_a_sentence_that_fits_has_one_line_again() -> None:
+    async with reading(scenes.morning(), (60, 16)) as (app, pilot):
+        status = app.query_one(StatusLine)
+        status.show(LONG)
+        await pilot.pause()
+        status.show("All is well.")
+        await pilot.pause()
+
+        assert app.query_one(Sentence).size.height == 1
+
+
+@pytest.mark.parametrize("width", [57, 77, 97])
+def test_lines_of_the_help_fit_and_what_wraps_hangs(width: int) -> None:
+    lines = full_help(UNICODE, USUAL, width).plain.split("\n")
+
+    assert max(map(len, lines)) <= width
+    wrapped = [line for line in lines if line.startswith(" " * (WORD_CELLS + 1))]
+    assert wrapped
+    assert all(line[WORD_CELLS + 1] != " " for line in wrapped)
+    assert not any(line.startswith(" ") for line in lines if line not in wrapped)
+
+
+def test_the_help_has_a_group_for_each_kind_of_command() -> None:
+    lines = full_help(UNICODE, USUAL).plain.split("\n")
+
+    for title, commands in GROUPS:
+        at = lines.index(f"COMMANDS: {title}")
+        group = lines[at + 1 : lines.index("", at)]
+        named = [line.split()[0] for line in group if line.startswith("/")]
+        assert named == [command.names[0] for command in commands]
