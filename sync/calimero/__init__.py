@@ -1,8 +1,7 @@
 """Calimero: governance, and the state of a channel.
 
 Governance is a signed history of who is in; state is what a channel knows besides its lines. Where
-each section of the specification lives: machines and functions without IO. Snapshot is not built
-yet.
+each section of the specification lives: machines and functions without IO.
 
 | section | here |
 |---|---|
@@ -46,6 +45,13 @@ yet.
 | Delta Request, DeltaEntries | `log.delta_messages`, `log.delta.DeltaExchange` |
 | Subtree Prefetch | `log.delta_messages.Stretch`, `log.delta_sending.DeltaSending` |
 | CausalDelta | `sync.entries.entry.Entry` |
+| Snapshot: Begin, the source's read snapshot | `log.snapshot.SnapshotSource` |
+| Snapshot: Page Streaming | `log.snapshot.SnapshotReceiver`, `log.snapshot_pages.check_page` |
+| SnapshotChunk | `log.snapshot_messages` |
+| DeltaBuffer, at the receiver | `log.delta_buffer.DeltaBuffer` |
+| Snapshot: Replay | `sync.group.snapshots.replay.Replay` |
+| Snapshot: Atomic Swap | `sync.group.snapshots.values.SwapSnapshot` |
+| when what arrives waits, and for how long | `sync.group.snapshots.staging.Snapshots` |
 | the same for messages | `log.session.Exchange` |
 | the messages of a channel, as sessions see them | `log.view.LogView` |
 | SyncManager, start | `sync.manager.schedule.Manager` |
@@ -103,4 +109,8 @@ Where we differ:
   to; before the genesis is here, nobody is in.
 - The deny arm looks at the part of a cut that is here; the grant arm has no answer there.
 - `lookup_error` and `needed_count` are gone from the page, and are not built.
+- A snapshot is for whoever has nothing. Whoever has something keeps it: log heights serve a long
+  absence, which is the page's second use.
+- The DeltaBuffer is at the receiver alone: the next session finds what the source stores meanwhile.
+- The source's root is never adopted. What is swapped in was judged here, entry by entry.
 """
