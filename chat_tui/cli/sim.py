@@ -17,8 +17,9 @@ from chat_tui.cli.export import simulated_export
 from chat_tui.cli.sim_outcome import as_json, as_text
 from chat_tui.cli.simulation_options import MESH_PEERS_MAX
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.manager.registry import WHOLE_BY, WITH_P2PANDA
+from sync.manager.registry import BY_RULE, WHOLE_BY, WITH_P2PANDA
 from sync.sds.parameters import PROFILES
+from sync.sessions.protocol import Protocols
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
 from sync.sim.shapes import line
@@ -114,7 +115,7 @@ class Request:
             mesh=self.mesh,
             hostile=self.hostile,
             rooms=self.rooms,
-            protocols=WITH_P2PANDA if self.protocol is None else WHOLE_BY[self.protocol],
+            protocols=_spoken(self.protocol),
         )
 
     def command(self, seed: int) -> str:
@@ -166,6 +167,13 @@ class Request:
             node = rng.randrange(self.peers)
             troubles.append(Crash(at, CRASH_LASTS, node, in_commit=number % 2 == 1))
         return tuple(troubles)
+
+
+def _spoken(protocol: str | None) -> Protocols:
+    """Return what everybody speaks, by the name of a protocol, or of how one is picked."""
+    if protocol is None:
+        return WITH_P2PANDA
+    return WHOLE_BY.get(protocol) or BY_RULE[protocol]
 
 
 def simulate(request: Request, echo: Callable[[str], object], *, json_lines: bool) -> int:

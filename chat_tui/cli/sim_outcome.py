@@ -48,7 +48,10 @@ def as_text(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> st
         ),
     }
     if outcome.sessions:
-        rows["sessions"] = f"{outcome.sessions} ends, {outcome.session_bytes / 1000:,.0f} kB"
+        rows["sessions"] = (
+            f"{outcome.sessions} ends, {outcome.session_bytes / 1000:,.0f} kB "
+            f"({_counted(outcome.sessions_by)})"
+        )
     if outcome.hostile_acts:
         rows["hostile"] = _counted(outcome.hostile_acts)
         rows["suffered"] = _suffered(outcome)
@@ -85,6 +88,7 @@ def as_json(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> Js
         "refused": outcome.refused_for,
         "parked": outcome.parked,
         "sessions": outcome.sessions,
+        "sessions_by": outcome.sessions_by,
         "session_bytes": outcome.session_bytes,
         "cpu_seconds": cpu_s,
         "frames_received_per_cpu_second": _per_second(outcome.frames_received, cpu_s),

@@ -50,8 +50,17 @@ class RoomsType(click.ParamType[tuple[int, ...]]):
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-PROTOCOL_NAMES: Final = ("waku", "logheight", "sets")
-"""Names of `sync.manager.registry.WHOLE_BY`, which help need not import."""
+PROTOCOL_NAMES: Final = (
+    "waku",
+    "logheight",
+    "sets",
+    "rule",
+    "delta",
+    "snapshot",
+    "hash",
+    "level",
+)
+"""Names of `sync.manager.registry.WHOLE_BY` and `BY_RULE`, which help need not import."""
 
 DIGITS_MAX: Final = 3
 MESH_PEERS_MAX: Final = 200
@@ -172,7 +181,7 @@ def simulation_options(command: F) -> F:
     command = click.option(
         "--protocol",
         type=click.Choice(PROTOCOL_NAMES),
-        help="Compare whole histories by this one alone; they reconcile.",
+        help="Compare by this one, or as the handshakes pick (rule); they reconcile.",
     )(command)
     for name, how in reversed(options):
         command = click.option(name, show_default=True, **how)(command)

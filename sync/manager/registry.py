@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from sync.calimero.log.session import LogSync
-from sync.calimero.state.session import HASH, LEVEL, STATE
+from sync.calimero.state.session import HASH, LEVEL, STATE, StateSync
 from sync.p2panda.session import Mode, Replication
 from sync.sessions.handshake import SyncKind
 from sync.sessions.protocol import Protocols
@@ -43,6 +43,21 @@ WHOLE_BY: Final[Mapping[str, Protocols]] = {
     SETS.name: Protocols((WAKU_SYNC, SETS)),
 }
 """By name: what to speak for whole histories to be compared by that protocol."""
+
+BY_RULE: Final[Mapping[str, Protocols]] = {
+    "rule": WITH_CALIMERO,
+    **{
+        one.name: Protocols(
+            (WAKU_SYNC, LogSync(SyncKind.CHOOSE, WAKU_SYNC, frozenset({one.kind})), one)
+        )
+        for one in (DELTA, SNAPSHOT)
+    },
+    **{
+        one.name: Protocols((WAKU_SYNC, StateSync(SyncKind.CHOOSE, frozenset({one.kind})), one))
+        for one in (HASH, LEVEL)
+    },
+}
+"""By name: what to speak for the handshakes to pick as they do, or this kind wherever it suits."""
 
 PROTOCOLS: Final = WITH_CALIMERO
 """Protocols of a node that is told nothing else, the usual one first."""

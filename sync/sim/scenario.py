@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
+from sync.calimero.state.contents import Topic
 from sync.group.values import Status
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WITH_P2PANDA
@@ -22,6 +23,7 @@ from sync.sds.message import Delivery
 from sync.sds.parameters import LAN, Parameters
 from sync.sds.repair import Window
 from sync.sessions.protocol import Protocols
+from sync.sessions.values import Plane
 from sync.sim.invariants import Witness, check_repair
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
@@ -32,6 +34,9 @@ from sync.sim.world import Terms, World
 
 STEP: Nanos = 250 * MILLISECOND
 """Interval at which we look whether a run is over."""
+
+TOPIC_EVERY: Final = 3
+"""Acts of a scenario of which one sets a topic as well, where topics are compared."""
 
 JOINING: Nanos = 6 * SECOND
 """All nodes of a mesh have found each other by then."""
@@ -129,6 +134,11 @@ class Scenario:
         return self.peers - self.hostile
 
     @property
+    def sets_topics(self) -> bool:
+        """True if people set topics too, for their programs to compare."""
+        return any(one.plane is Plane.STATE for one in self.protocols)
+
+    @property
     def is_mesh(self) -> bool:
         """True if each pair has a link."""
         if self.hostile or self.rooms:
@@ -184,6 +194,8 @@ class Outcome:
     """Length of the run, in its own time."""
     digest: str
     """SHA-256 over when every node let out how much, what it sent, and over all logs."""
+    sessions_by: dict[str, int] = field(default_factory=dict)
+    """Their ends by the names of protocols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +278,8 @@ def _live(scenario: Scenario, world: World, tell: Tell) -> Nanos:
     for number, (at, act) in enumerate(acts):
         world.run(began + at - world.now)
         act()
+        if scenario.sets_topics and number % TOPIC_EVERY == 0:
+            world.set_state(number % scenario.honest, Topic(f"topic {number}"))
         tell(WRITING * number / len(acts))
     ended = world.now
     if world.hostiles is not None:
@@ -292,7 +306,19 @@ def _patience(scenario: Scenario) -> Nanos:
 
 
 def _over(scenario: Scenario, world: World) -> bool:
+    if scenario.sets_topics and len(_state_roots(world)) > 1:
+        return False
     return world.converged() and (not scenario.settle or world.settled())
+
+
+def _state_roots(world: World) -> set[bytes]:
+    """Return the roots of the state that people hold who are there."""
+    return {
+        group.stating.registers.tree.root
+        for node in world.honest
+        if node.runner is not None
+        for group in node.runner.groups.values()
+    }
 
 
 def _outcome(world: World, ended: Nanos) -> Outcome:
@@ -315,6 +341,7 @@ def _outcome(world: World, ended: Nanos) -> Outcome:
         hints=meter.hints,
         false_hints=meter.false_hints,
         sessions=len(witness.sessions),
+        sessions_by=dict(Counter([one.protocol for one in witness.sessions])),
         session_bytes=world.streams.sent_bytes,
         refused=len(witness.failures),
         honest=len(world.honest),

@@ -99,10 +99,12 @@ class LogSync:
     Attributes:
         kind: the only one that it speaks; `CHOOSE` for whichever the rule picks.
         pushes: whose transfers carry what only the check finds.
+        kinds: those that may be picked, beside Waku Sync.
     """
 
     kind: SyncKind
     pushes: SyncProtocol
+    kinds: frozenset[SyncKind] = frozenset(SyncKind)
     plane: Plane = Plane.LOG
     stream: str = STREAM
     payloads_max: int = 1
@@ -135,7 +137,7 @@ class LogSync:
 
     def exchange(self, opening: Opening) -> "Exchange":
         """Return the exchange of one session."""
-        return Exchange(opening, self.kind)
+        return Exchange(opening, self.kind, self.kinds)
 
     def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
         """Return a stored message as it is pushed."""
@@ -156,14 +158,19 @@ class Exchange:
     Of a kind that is forced, its initiator says that it speaks no other one.
     """
 
-    def __init__(self, opening: Opening, kind: SyncKind) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        kind: SyncKind,
+        kinds: frozenset[SyncKind] = frozenset(SyncKind),
+    ) -> None:
         view: LogView = opening.log  # type: ignore[assignment]  # the group's own
         self._opening = opening
         self._views = {SyncKind.DELTA: view.frozen(), SyncKind.SNAPSHOT: view.snapshot}
         """By kind that goes on here: the channel's messages as it needs them."""
         self._opens = opening.role is Role.INITIATOR
         self._forced = kind if self._opens and kind is not SyncKind.CHOOSE else None
-        self._ours = _handshake(opening, self._forced)
+        self._ours = _handshake(opening, self._forced, kinds)
         self._nested: protocol.Exchange | None = None
         self._cards: list[Round] = []
         self._payloads = 0
@@ -305,7 +312,9 @@ class Exchange:
         return replace(finished, rounds=finished.rounds + self._payloads) if nested else finished
 
 
-def _handshake(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
+def _handshake(
+    opening: Opening, forced: SyncKind | None, allowed: frozenset[SyncKind]
+) -> SyncHandshake:
     """Return our handshake; of the messages it tells what is frozen, and what lacks just now."""
     view: LogView = opening.log  # type: ignore[assignment]  # the group's own
     state: StateView = opening.state  # type: ignore[assignment]
@@ -321,10 +330,12 @@ def _handshake(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
         _digest(heights),
     )
     entities = EntityState(tree.root, len(tree), tree.depth, spread_of(tree))
-    return SyncHandshake(view.scope(), log, entities, _supported(opening, view, forced))
+    return SyncHandshake(view.scope(), log, entities, _supported(opening, view, forced, allowed))
 
 
-def _supported(opening: Opening, view: LogView, forced: SyncKind | None) -> int:
+def _supported(
+    opening: Opening, view: LogView, forced: SyncKind | None, allowed: frozenset[SyncKind]
+) -> int:
     """Return the flags of the kinds that this session may be of.
 
     Whoever began it takes a snapshot only if nothing at all is here; one with messages says that it
@@ -336,6 +347,7 @@ def _supported(opening: Opening, view: LogView, forced: SyncKind | None) -> int:
         kinds |= BY_LOGS
     if opens and not view.is_empty and not opening.held.digest.count:
         kinds.discard(SyncKind.SNAPSHOT)  # what is here is no message that counts
+    kinds &= allowed | {SyncKind.WAKU, SyncKind.GOVERNANCE}
     kinds -= opening.failed
     if opening.failed & BY_LOGS:
         kinds -= BY_LOGS

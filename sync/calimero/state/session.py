@@ -96,6 +96,7 @@ class StateSync:
     """One of the kinds of sessions over state, as a protocol; see `sync.sessions.protocol`."""
 
     kind: SyncKind
+    kinds: frozenset[SyncKind] = frozenset(KINDS)
     plane: Plane = Plane.STATE
     stream: str = STREAM
     transfer: str = ""
@@ -123,7 +124,7 @@ class StateSync:
 
     def exchange(self, opening: Opening) -> "Exchange":
         """Return the exchange of one session."""
-        return Exchange(opening, self.kind)
+        return Exchange(opening, self.kind, self.kinds)
 
     def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
         """Nothing is pushed by it."""
@@ -152,12 +153,17 @@ class Exchange:
     floor, the authors whom both know are found before anything is compared.
     """
 
-    def __init__(self, opening: Opening, kind: SyncKind) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        kind: SyncKind,
+        kinds: frozenset[SyncKind] = frozenset(KINDS),
+    ) -> None:
         self.cards: list[Round] = []
         self._opens = opening.role is Role.INITIATOR
         self._view: StateView = opening.state  # type: ignore[assignment]  # the group's own
         forced = self._opens and kind in KINDS
-        supported = flags(kind) if forced else flags(*KINDS.keys() - opening.failed)
+        supported = flags(kind) if forced else flags(*kinds - opening.failed)
         self._ours = _handshake(self._view, opening, supported)
         self._outside = self._view.outside
         self._chosen: Selection | None = None

@@ -14,7 +14,7 @@ from chat_tui.cli import sim as simulate
 from chat_tui.cli.sim import Request
 from chat_tui.cli.simulation_options import PROTOCOL_NAMES
 from sync.machine import MILLISECOND, SECOND
-from sync.manager.registry import WHOLE_BY
+from sync.manager.registry import BY_RULE, WHOLE_BY
 from sync.sds.parameters import WAKU
 from sync.sim import scenario
 from sync.sim.hostile_acts import ACTS
@@ -235,7 +235,19 @@ def test_whole_histories_are_compared_by_the_protocol_that_is_named(
 
 
 def test_help_names_the_protocols_there_are() -> None:
-    assert tuple(WHOLE_BY) == PROTOCOL_NAMES
+    assert (*WHOLE_BY, *BY_RULE) == PROTOCOL_NAMES
+
+
+@pytest.mark.parametrize("name", ["rule", "delta", "hash", "level"])
+def test_a_kind_is_forced_wherever_it_suits(name: str) -> None:
+    options = (*CALM, "--messages", "40", "--loss", "30", "--partition", "20", "--protocol", name)
+    told = json.loads(sim(*options, "--json").output)
+
+    assert told["converged"]
+    assert f"--protocol {name}" in told["replay"]
+    kinds = {"delta", "snapshot", "hash", "level", "logheight"} & set(told["sessions_by"])
+    assert kinds
+    assert kinds == {name} or name == "rule"
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,10 @@ def lie_with(monkeypatch: pytest.MonkeyPatch, world: World, liar: int, lie: Lie)
     told: list[bytes] = []
     made = log_session._handshake
 
-    def lying(opening: Opening, forced: SyncKind | None) -> SyncHandshake:
-        ours = made(opening, forced)
+    def lying(
+        opening: Opening, forced: SyncKind | None, allowed: frozenset[SyncKind]
+    ) -> SyncHandshake:
+        ours = made(opening, forced, allowed)
         if opening.peer != honest_peer:
             return ours
         runner = world.nodes[1 - liar].runner
@@ -79,7 +81,7 @@ def lie_with(monkeypatch: pytest.MonkeyPatch, world: World, liar: int, lie: Lie)
             state=group.stating, heights=group.holdings.heights,
         )  # fmt: skip
         told.append(ours.log.root)
-        return lie(ours, made(other, None))
+        return lie(ours, made(other, None, allowed))
 
     monkeypatch.setattr(log_session, "_handshake", lying)
     return told
