@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias, assert_never
 
+from sync.calimero.state.contents import Held, StateKind
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.snapshots.checks import checked_page
@@ -359,9 +360,25 @@ class Outlet:
             sessions = node.runner.groups[channel].sessions
             over = [*sessions.by_peer.values(), *sessions.shown]
             proved_by = [self._by_peer[one.peer].number for one in over if one.converged]
+            proved_by += self._by_marks(node, channel, message_id)
         room.witness.marked(node.number, message_id, delivery, disks, proved_by)
         if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
             self.meter.hinted(right=self._hinted_right(node, room, message_id))
+
+    def _by_marks(self, node: Node, channel: ChannelId, message_id: MessageId) -> list[int]:
+        """Return whose marks of what is held, as a node has them, prove a message."""
+        assert node.runner is not None
+        proving: list[int] = []
+        registers = node.runner.groups[channel].stating.registers
+        for mark in registers.of_kind(StateKind.HELD).values():
+            peer, held = PeerId(mark.author.hex()), mark.says
+            if peer == node.identity.peer_id or not isinstance(held, Held):
+                continue
+            heads = [MessageId(head.hex()) for head in held.heads]
+            named = message_id in heads
+            if named or (not held.gaps and node.disks[channel].under(heads, (message_id,))):
+                proving.append(self._by_peer[peer].number)
+        return proving
 
     def _load(
         self, node: Node, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int

@@ -62,6 +62,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_logs.author_logs,
         bench_governance.governance,
         bench_governed_nodes.governed_links,
+        bench_governed_nodes.state_nodes,
         bench_governed_nodes.joining,
         bench_state_sync.state_sync,
         *bench_sync.BENCHMARKS,

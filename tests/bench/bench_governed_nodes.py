@@ -9,8 +9,10 @@ join is signed and taken in, and the history is fetched.
 
 `governance_idle` is the processor time that a node takes in a governed channel of 21 while nobody
 says anything, heartbeats and checks included, beside the same in a channel that nobody governs
-(`peer`); the goal is about the difference. `governance_removal_links` is the time from the act that
-removes somebody of nine until no link of the other eight carries the channel to them.
+(`peer`); the goal is about the difference. `state_idle` is the same for a channel in which
+everybody has a profile and pins, beside nodes that speak no protocol of state (`peer`).
+`governance_removal_links` is the time from the act that removes somebody of nine until no link of
+the other eight carries the channel to them.
 """
 
 import argparse
@@ -24,11 +26,13 @@ from pathlib import Path
 from typing import Final
 
 from sync.calimero.governance.ops import Role
+from sync.calimero.state.contents import Pin, Profile, StateKind
+from sync.manager.registry import PROTOCOLS, WITH_P2PANDA, WITH_STATE
 from sync.net.links.levels import Level
 from tests.bench.report import Params, Result, at_most, progress, quantile
 from tests.support.sync.coded import enter, founded, in_as
 from tests.support.sync.governed_nodes import Club, found, level, remove, together
-from tests.support.sync.nodes import HOST, Host, host, meet, until
+from tests.support.sync.nodes import HOST, TEA, Host, host, meet, until
 
 PEOPLE: Final = 21
 IDLE_S: Final = 120
@@ -37,6 +41,9 @@ IDLE_S: Final = 120
 SETTLING_S: Final = 15
 MORE_MAX: Final = 0.1
 """Percent of a core, that an idle node may take more."""
+
+PINS: Final = 5
+"""Of each, where there is state."""
 
 NINE: Final = 9
 REMOVALS: Final = 7
@@ -92,17 +99,33 @@ def governed_links(place: Path) -> Iterator[Result]:
     yield at_most("governance_removal_links", max(times), "s", CLOSED_MAX_S, params)
 
 
+def state_nodes(place: Path) -> Iterator[Result]:
+    """Yield the idle cost of state: heartbeats with roots, and marks of what is held."""
+    progress("state: idle nodes ...")
+    without = asyncio.run(_idle(_folder(place, "stateless"), governed=False, state=False))
+    with_state = asyncio.run(_idle(_folder(place, "state"), governed=False, state=True))
+    params: Params = {"peers": PEOPLE - 1, "seconds": IDLE_S, "pins": PEOPLE * PINS}
+    result = at_most("state_idle", with_state, "% of a core", without + MORE_MAX, params)
+    yield replace(result, peer=without, ratio=with_state / without)
+
+
 def _folder(place: Path, name: str) -> Path:
     (place / name).mkdir()
     return place / name
 
 
-async def _idle(place: Path, *, governed: bool) -> float:
-    """Return the percent of a core that one of the nodes takes."""
+async def _idle(place: Path, *, governed: bool, state: bool | None = None) -> float:
+    """Return the percent of a core that one of the nodes takes.
+
+    `state`: whether they speak protocols of state, and have some; None for what a node speaks.
+    """
     async with AsyncExitStack() as stack:
         channels = () if governed else ("tea",)
+        spoken = WITH_P2PANDA if state is False else WITH_STATE if state else PROTOCOLS
         hosts = [
-            await stack.enter_async_context(host(place, f"node {number}", *channels))
+            await stack.enter_async_context(
+                host(place, f"node {number}", *channels, protocols=spoken)
+            )
             for number in range(PEOPLE)
         ]
         if governed:
@@ -110,6 +133,11 @@ async def _idle(place: Path, *, governed: bool) -> float:
         else:
             for number, one in enumerate(hosts):
                 await meet(one, *hosts[number + 1 :])
+        for number, one in enumerate(hosts if state else ()):
+            await one.node.set_state(TEA, StateKind.PROFILE, Profile(one.name))
+            for pin in range(PINS):
+                name = (number * PINS + pin).to_bytes(32, "big")
+                await one.node.set_state(TEA, StateKind.PIN, Pin(), name=name)
         await asyncio.sleep(SETTLING_S)
         began = time.process_time()
         await asyncio.sleep(IDLE_S)
@@ -145,7 +173,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line, as always")
     parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        for result in (*joining(Path(place)), *governed_links(Path(place))):
+        folder = Path(place)
+        for result in (*joining(folder), *governed_links(folder), *state_nodes(folder)):
             print(result.to_json(), flush=True)
 
 

@@ -123,10 +123,10 @@ def test_without_a_terminal_it_is_lines() -> None:
 
 
 def test_a_scenario_that_does_not_exist_is_refused() -> None:
-    result = run("demo", "--scenario", "11")
+    result = run("demo", "--scenario", "12")
 
     assert result.exit_code == 2
-    assert "1<=x<=10" in result.output
+    assert "1<=x<=11" in result.output
 
 
 def test_what_was_recorded_is_replayed_to_the_byte(tmp_path: Path) -> None:
