@@ -11,6 +11,7 @@ from sync.errors import LocalError
 from sync.group.clock_policy import Policy
 from sync.group.clock_values import Follows
 from sync.machine import DAY, HOUR, MINUTE, SECOND, PeerId
+from sync.manager.registry import WITH_STATE
 from sync.net.clock import Clock
 from sync.net.links.frames import Ping, Pong, decode, encode
 from sync.view.view import AheadShown, ClockAnswer, ClockShown, MessageShown, PreviewShown
@@ -98,8 +99,8 @@ async def test_what_is_said_in_one_channel_moves_nothing_in_another(tmp_path: Pa
 
 async def test_who_is_behind_is_asked_and_reads_what_is_ahead_meanwhile(tmp_path: Path) -> None:
     async with (
-        host(tmp_path, "alice", "tea") as alice,
-        host(tmp_path, "bob", "tea") as bob,
+        host(tmp_path, "alice", "tea", protocols=WITH_STATE) as alice,
+        host(tmp_path, "bob", "tea", protocols=WITH_STATE) as bob,
     ):
         knows(alice, bob)
         knows(bob, alice)
