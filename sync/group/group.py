@@ -229,10 +229,10 @@ class Group(Machines):
         message = self.gate.read(payload)
         from_author = message.sender_id == peer
         if message.kind is not Kind.CONTENT:
-            if self.snapshots.holds_back:
-                return []  # what it names is on its way
             if not from_author:
                 raise RemoteError("a sync or ephemeral message in another's name")
+            if message.kind is Kind.SYNC and self.snapshots.holds_back:
+                return []  # what it names is on its way
             return self._on_unkept(message)
         if self.holds(message.message_id):
             if self.is_outside(message.message_id) or message.message_id in self.loading.ids:

@@ -35,8 +35,8 @@ def ended(why: str, then: str = "") -> SessionEnded:
 def test_who_is_asked_by_a_peer_goes_on_with_it_though_pages_are_staged() -> None:
     for pages in (0, 2):
         bob = restarted(pages=pages)
-        asked = snapshots.on_session_over(bob.group, ended(OFFERED))
-        [sought] = only(Sought, asked)
+        snapshots.on_session_over(bob.group, ended(OFFERED))
+        [sought] = only(Sought, bob.tell(Tick(), NOW + DECIDED_WITHIN - SECOND))
         assert sought.peers == (ALICE,)
 
 

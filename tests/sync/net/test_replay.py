@@ -13,9 +13,10 @@ from chat_tui.demo.trace_player import TracePlayer
 from sync.errors import LocalError
 from sync.group import values
 from sync.machine import SECOND
-from sync.manager.registry import WITH_STATE
+from sync.manager.registry import WITH_CALIMERO, WITH_STATE
 from sync.net.replay import INPUTS, Recorded, Replay, from_json, is_trace, read
 from sync.net.trace import Trace, to_json
+from sync.sessions.protocol import Protocols
 from sync.view.view import SyncShown
 from tests.support.chat_tui.demos import lines
 from tests.support.sync.nodes import TEA, channel_of, host, meet, until, write_all
@@ -30,11 +31,16 @@ async def traces(tmp_path: Path) -> dict[str, Path]:
     It is pushed, as by older programs: pages of a snapshot are read from the disk, of which a trace
     has nothing.
     """
+    return await recorded(tmp_path, WITH_STATE)
+
+
+async def recorded(tmp_path: Path, protocols: Protocols) -> dict[str, Path]:
+    """Record two people who speak these protocols."""
     channel, _ = channel_of("plans")
     files = {name: tmp_path / f"{name}.trace" for name in ("alice", "bob")}
     async with (
-        host(tmp_path, "alice", trace=Trace(files["alice"]), protocols=WITH_STATE) as alice,
-        host(tmp_path, "bob", trace=Trace(files["bob"]), protocols=WITH_STATE) as bob,
+        host(tmp_path, "alice", trace=Trace(files["alice"]), protocols=protocols) as alice,
+        host(tmp_path, "bob", trace=Trace(files["bob"]), protocols=protocols) as bob,
     ):
         for each in (alice, bob):
             await each.join("plans")
@@ -58,6 +64,18 @@ async def test_every_step_has_the_recorded_effects(traces: dict[str, Path]) -> N
 
         assert not [one for one in played if one.difference]
         assert any(one.effects for one in played)
+
+
+async def test_a_snapshot_has_the_recorded_effects(tmp_path: Path) -> None:
+    files = await recorded(tmp_path, WITH_CALIMERO)
+    events: list[object] = []
+    for file in files.values():
+        replay = Replay()
+        played = [replay.play(step) for step in steps(file)]
+        events += [one.step.event for one in played]
+
+        assert not [one for one in played if one.difference]
+    assert [one for one in events if isinstance(one, values.PageChecked)]
 
 
 @pytest.mark.parametrize("protocol", ["logheight", "sets"])
