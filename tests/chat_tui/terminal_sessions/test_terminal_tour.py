@@ -116,6 +116,8 @@ async def test_keys_in_one_burst_each_reach_what_the_one_before_has_opened(tmp_p
         await alice.press("a", "c", "Left", "b", "F2", "5", "/", "S", "Y", "N", "C", "Enter")
         filtered = await alice.until("with “SYNC”")
         await alice.press("Escape")
+        await alice.until(partial(lacks, "with “SYNC”"))
+        await alice.press("Escape")
         await alice.until(partial(lacks, "[5Wire]"))
         await alice.press("C-p", *"nick", "Enter", *"alina", "Enter")
         await alice.until("● alina")
