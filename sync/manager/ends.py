@@ -14,7 +14,7 @@ from sync.manager.expectations import Expectations
 from sync.manager.live_sessions import LiveSessions
 from sync.manager.slots import Slots
 from sync.manager.values import Ended
-from sync.manager.wishes import AGAIN_MAX, CUT_SHORT, MANY_CAME, NEW_LINK, PUSHED_MANY, Wish
+from sync.manager.wishes import AGAIN_MAX, CUT_SHORT, MANY_CAME, PUSHED_MANY, Wish
 from sync.sessions.values import GOVERNANCE, RELAY, SHARE, Outcome, Plane, SessionKey
 
 RETRY_FIRST: Final[Nanos] = 2 * SECOND
@@ -98,16 +98,10 @@ class Ends:
     def go_on(self, event: Ended, ended: Wish | None, now: Nanos) -> bool:
         """Begin at once what the handshakes of a session have picked; return whether they did.
 
-        Where governance comes first, that is once it has had time to come. Who is empty itself, and
-        was asked, begins: what it is told goes on by the same protocol.
+        Where governance comes first, that is once it has had time to come.
         """
         channel, peer = event.channel, event.peer
-        if ended is None:
-            if event.then != event.protocol or not event.then:
-                return False
-            self._slots.wish_instead(channel, peer, Wish(now, NEW_LINK))
-            return True
-        if not event.then or event.then == event.protocol:
+        if ended is None or not event.then:
             return False
         if event.then != GOVERNANCE:
             again = replace(

@@ -176,14 +176,6 @@ def test_governance_comes_first_and_then_a_handshake_again_but_not_for_ever() ->
     assert due(made, now + 50 * SECOND) == []
 
 
-def test_who_is_empty_and_was_asked_begins() -> None:
-    made = settled(BELOW)
-
-    [start] = picked(made, BELOW, "log")
-
-    assert by([start]) == [(BELOW, "log", NEW_LINK)]
-
-
 def test_what_was_picked_and_cannot_be_had_is_not_picked_for_ever() -> None:
     made, _ = linked(BOB)
     made.handle(LogsOffered(BOB, frozenset()), NOW)
