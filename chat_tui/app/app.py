@@ -33,7 +33,7 @@ from chat_tui.model import channel_marks
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.event_feed import Feed, Pace
 from chat_tui.model.pager import Pager
-from chat_tui.model.reading_state import Seen
+from chat_tui.model.reading_state import NOTHING_KEPT, Kept, Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
@@ -64,8 +64,6 @@ from sync.view.view import Event, Level, Notice, Snapshot
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug.pane import DebugPane
-    from storage.profile.hidden_gaps import HiddenGaps
-    from storage.profile.read_marks import ReadMarks
 
 TICK_S: Final = 1.0
 
@@ -106,8 +104,7 @@ class ChatApp(Overlays):
         *,
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
-        read_marks: "ReadMarks | None" = None,
-        hidden_gaps: "HiddenGaps | None" = None,
+        kept: Kept = NOTHING_KEPT,
     ) -> None:
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
@@ -117,7 +114,7 @@ class ChatApp(Overlays):
         glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._feed.know(snapshot.peers)
-        self._seen = Seen(read_marks, self._feed, chat.history, hidden_gaps)
+        self._seen = Seen(kept, self._feed, chat.history)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
@@ -128,6 +125,7 @@ class ChatApp(Overlays):
         self.transcript = MarkedReader(
             conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs
         )
+        self.transcript.places = self._seen.places
         self.composer = Composer(self._vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
         self._around = Surroundings(

@@ -15,10 +15,12 @@ from chat_tui.app.app import ChatApp
 from chat_tui.client import gc_policy
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
+from chat_tui.model.reading_state import Kept
 from chat_tui.settings.schema import MOUSE
 from chat_tui.terminal.character_sets import usual_glyphs
 from chat_tui.terminal.driver import Terminal
 from chat_tui.terminal.signals import leaving_on_signals
+from storage.profile.author_colours import AuthorColours
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
 from sync.errors import LocalError
@@ -129,8 +131,11 @@ async def _chat(setup: Setup) -> BaseException | None:
                 online.start,
                 channel=client.first_channel,
                 glyphs=glyphs,
-                read_marks=ReadMarks(client.profile.directory / "read.json"),
-                hidden_gaps=HiddenGaps(client.profile.directory / "hidden.json"),
+                kept=Kept(
+                    ReadMarks(client.profile.directory / "read.json"),
+                    HiddenGaps(client.profile.directory / "hidden.json"),
+                    AuthorColours(client.profile.directory / "colours.json"),
+                ),
             )
             app.driver_class = Terminal
             await app.read_history()

@@ -1,4 +1,4 @@
-"""Read marks and hidden gap lines of the channels, kept over restarts.
+"""Read marks, hidden gap lines and the colours of authors, kept over restarts.
 
 A mark is the position up to which a channel was read. Marks are written some seconds after they
 moved, and at the end; after a crash a few messages that were read may be unread again.
@@ -7,8 +7,9 @@ moved, and at the end; after a crash a few messages that were read may be unread
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from chat_tui.model.author_places import AuthorPlaces
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.event_feed import Feed
 from chat_tui.model.row import Change
@@ -17,6 +18,7 @@ from sync.machine import SECOND, ChannelId, MessageId, Nanos
 from sync.view.view import History, Line, Position
 
 if TYPE_CHECKING:
+    from storage.profile.author_colours import AuthorColours
     from storage.profile.hidden_gaps import HiddenGaps
     from storage.profile.read_marks import ReadMarks
 
@@ -32,21 +34,28 @@ NEWEST: Final = 50
 PAGE: Final = 200
 
 
+class Kept(NamedTuple):
+    """Files of what is kept over restarts; what has none is not kept."""
+
+    marks: "ReadMarks | None" = None
+    hidden: "HiddenGaps | None" = None
+    """Lines about gaps that were hidden: else they are shown again at the next start."""
+    colours: "AuthorColours | None" = None
+    """Places of authors: else they get theirs anew."""
+
+
+NOTHING_KEPT: Final = Kept()
+
+
 class Seen:
-    """Follows how far the channels of `feed` are read; without `marks` nothing is kept.
+    """Follows how far the channels of `feed` are read, and keeps it as `kept` says."""
 
-    Without `hidden`, lines about gaps that were hidden are shown again at the next start.
-    """
-
-    def __init__(
-        self,
-        marks: "ReadMarks | None",
-        feed: Feed,
-        history: History,
-        hidden: "HiddenGaps | None" = None,
-    ) -> None:
-        self._marks, self._feed, self._history = marks, feed, history
-        self._hidden = hidden
+    def __init__(self, kept: Kept, feed: Feed, history: History) -> None:
+        self._marks, self._hidden, self._colours = kept
+        self._feed, self._history = feed, history
+        self.places = AuthorPlaces(None if kept.colours is None else kept.colours.load())
+        """Places of authors among the colours of names."""
+        self._saved_places = dict(self.places.places)
         self._saved: dict[ChannelId, Position] = {}
         self._saved_hidden: dict[ChannelId, list[MessageId]] = {}
         self._next: Nanos = 0
@@ -117,6 +126,11 @@ class Seen:
                 with suppress(OSError):  # a full disk is told where a message is lost by it
                     await asyncio.to_thread(self._marks.save, marks)
                     self._saved = marks
+            places = dict(self.places.places)
+            if self._colours is not None and places != self._saved_places:
+                with suppress(OSError):
+                    await asyncio.to_thread(self._colours.save, places)
+                    self._saved_places = places
             if self._hidden is not None:
                 hidden = {one: ids for one in channels if (ids := self._feed.hidden(one))}
                 if hidden != self._saved_hidden:

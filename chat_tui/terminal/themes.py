@@ -186,17 +186,19 @@ def author_styles(name: str) -> tuple[Style, ...]:
     return tuple([Style(color=colour.hex6, bold=True) for colour in colours])
 
 
-def author_style(author: PeerId, theme: str, chosen: str = "") -> Style:
-    """Return the colour of an author, the same on every screen with this theme.
+def author_style(author: PeerId, theme: str, chosen: str = "", place: int | None = None) -> Style:
+    """Return the colour of an author.
 
     Args:
         author: whose name it is.
         theme: of the screen.
         chosen: name of the colour that they chose; one that is not known counts for none.
+        place: the one they have among the colours in this profile; None: that of their key.
     """
     styles = author_styles(theme)
     if chosen not in COLOUR_NAMES:
-        return styles[int(author[:8], 16) % len(styles)]
+        place = int(author[:8], 16) if place is None else place
+        return styles[place % len(styles)]
     if legible_theme(theme).ansi:
         return styles[ANSI_AUTHORS.index(ANSI_OF[chosen])]
     return styles[COLOUR_NAMES.index(chosen)]

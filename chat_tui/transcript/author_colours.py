@@ -1,10 +1,11 @@
-"""Colours of authors in a conversation: those that they chose, else those of their keys."""
+"""Colours of authors in a conversation: those that they chose, else those of their places."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from rich.style import Style
 
+from chat_tui.model.author_places import AuthorPlaces
 from chat_tui.terminal.themes import author_style
 from chat_tui.transcript.row_layout import AUTHOR
 from sync.machine import PeerId
@@ -20,7 +21,7 @@ def chosen_in(info: ChannelInfo | None) -> Mapping[PeerId, str]:
     return {one.peer: one.colour for one in info.state.profiles if one.colour}
 
 
-def style_of(name: str, theme: str, chosen: Mapping[PeerId, str]) -> Style:
+def style_of(name: str, theme: str, chosen: Mapping[PeerId, str], places: AuthorPlaces) -> Style:
     """Return the style of an author's name, by its name in a layout."""
     author = PeerId(name.removeprefix(AUTHOR))
-    return author_style(author, theme, chosen.get(author, ""))
+    return author_style(author, theme, chosen.get(author, ""), places.place_of(author))

@@ -20,6 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chat_tui.model.author_places import AuthorPlaces
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.row import Change
 from chat_tui.text.safe_text import clip_cells
@@ -75,6 +76,8 @@ class Transcript(ScrollView, can_focus=False):
         self._tail = ""
         self._gaps: Mapping[MessageId, str] = {}
         self._colours = NOBODYS
+        self.places = AuthorPlaces()
+        """Places of authors among the colours; whoever keeps them puts others here."""
         self._place: Place | None = None
         self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
@@ -279,7 +282,7 @@ class Transcript(ScrollView, can_focus=False):
 
     def _style(self, name: str) -> Style:
         if name.startswith(AUTHOR):
-            return style_of(name, self.app.theme, self._colours)
+            return style_of(name, self.app.theme, self._colours, self.places)
         return self.get_component_rich_style(f"transcript--{name}")
 
     @property

@@ -9,7 +9,7 @@ from chat_tui.app.app import ChatApp
 from chat_tui.model import reading_state
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.event_feed import Feed
-from chat_tui.model.reading_state import SAVE_EVERY, Seen
+from chat_tui.model.reading_state import SAVE_EVERY, Kept, Seen
 from storage.profile.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
 from sync.machine import ChannelId, MessageId
 from sync.view.view import MessageShown
@@ -29,7 +29,7 @@ def app_of(scene: Scene, path: Path) -> ChatApp:
     async def start() -> None:
         """There is no network to bring up."""
 
-    return ChatApp(scene.chat, start, read_marks=ReadMarks(path))
+    return ChatApp(scene.chat, start, kept=Kept(ReadMarks(path)))
 
 
 async def test_the_screen_goes_on_reading_where_the_last_run_ended(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ async def test_what_comes_right_after_a_start_counts_with_what_was_unread(tmp_pa
 async def test_other_channels_count_messages_and_mentions_of_others(tmp_path: Path) -> None:
     scene, marks = short_talk(), ReadMarks(tmp_path / "read.json")
     channel, history = scene.world.channel, scene.chat.history
-    first = Seen(marks, feed_of(scene), history)
+    first = Seen(Kept(marks), feed_of(scene), history)
     await first.resume([channel], None)
     await first.save([channel])
     scene.say(scenes.ALICE, "my own")
@@ -86,7 +86,7 @@ async def test_other_channels_count_messages_and_mentions_of_others(tmp_path: Pa
     scene.say(BOB, "two, @alice")
 
     feed = feed_of(scene)
-    await Seen(marks, feed, history).resume([channel], None)
+    await Seen(Kept(marks), feed, history).resume([channel], None)
 
     assert (feed.unread(channel), feed.mentioned(channel)) == (2, 1)
     assert feed.next_unread([channel], None) == channel
@@ -99,7 +99,7 @@ async def test_at_most_so_many_are_counted(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(reading_state, "UNREAD_MAX", 300)
     feed = feed_of(scene)
 
-    await Seen(marks, feed, scene.chat.history).resume([channel], None)
+    await Seen(Kept(marks), feed, scene.chat.history).resume([channel], None)
 
     assert feed.unread(channel) == 400  # whole pages
 
@@ -107,7 +107,7 @@ async def test_at_most_so_many_are_counted(tmp_path: Path, monkeypatch: pytest.M
 async def test_a_channel_that_nobody_has_opened_is_wholly_unread_next_time(tmp_path: Path) -> None:
     scene, marks = short_talk(), ReadMarks(tmp_path / "read.json")
     feed = feed_of(scene)
-    one = Seen(marks, feed, scene.chat.history)
+    one = Seen(Kept(marks), feed, scene.chat.history)
     await one.resume([], None)
     feed.note_event(MessageShown(line(1)))
     feed.drain(None)
@@ -121,7 +121,7 @@ async def test_marks_are_written_seldom_and_never_before_those_of_before_are_rea
     tmp_path: Path,
 ) -> None:
     scene = short_talk()
-    one = Seen(ReadMarks(tmp_path / "read.json"), feed_of(scene), scene.chat.history)
+    one = Seen(Kept(ReadMarks(tmp_path / "read.json")), feed_of(scene), scene.chat.history)
     assert not one.is_due(0)
     await one.save([scene.world.channel])
     assert not (tmp_path / "read.json").exists()
@@ -136,7 +136,7 @@ async def test_marks_are_written_seldom_and_never_before_those_of_before_are_rea
 async def test_without_marks_nothing_is_kept() -> None:
     scene = short_talk()
     feed = feed_of(scene)
-    one = Seen(None, feed, scene.chat.history)
+    one = Seen(Kept(None), feed, scene.chat.history)
 
     assert await one.resume([scene.world.channel], None) == []
     await one.save([scene.world.channel])
@@ -145,7 +145,7 @@ async def test_without_marks_nothing_is_kept() -> None:
 
 async def test_a_disk_that_refuses_does_not_stop_the_chat(tmp_path: Path) -> None:
     scene, marks = short_talk(), ReadMarks(tmp_path / "none" / "read.json")
-    one = Seen(marks, feed_of(scene), scene.chat.history)
+    one = Seen(Kept(marks), feed_of(scene), scene.chat.history)
 
     await one.resume([scene.world.channel], None)
     await one.save([scene.world.channel])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from chat_tui.app.app import ChatApp
+from chat_tui.model.reading_state import Kept
 from chat_tui.transcript.painted_line import Part
 from storage.profile.hidden_gaps import CHANNELS_MAX, GAPS_MAX, SIZE_MAX, HiddenGaps
 from storage.profile.read_marks import ReadMarks
@@ -25,8 +26,7 @@ def app_of(scene: Scene, directory: Path) -> ChatApp:
     return ChatApp(
         scene.chat,
         start,
-        read_marks=ReadMarks(directory / "read.json"),
-        hidden_gaps=HiddenGaps(directory / "hidden.json"),
+        kept=Kept(ReadMarks(directory / "read.json"), HiddenGaps(directory / "hidden.json")),
     )
 
 
