@@ -95,7 +95,6 @@ class Machines(ABC):
             claims,
             self.relays.needs,
             self.is_blocked,
-            self._is_staging,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
@@ -118,10 +117,6 @@ class Machines(ABC):
         """When the manager is told again that we still lack something."""
         self.forgoes = False
         """Whether the next moment without history on its way ends the search for what is old."""
-
-    def _is_staging(self) -> bool:
-        """Return whether a snapshot on its way keeps other sessions waiting."""
-        return self.snapshots.blocks
 
     def feed_sds(
         self,
