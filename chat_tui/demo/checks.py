@@ -14,8 +14,9 @@ from sync.calimero.state.folds import pins, topic
 from sync.calimero.state.session import LEVEL
 from sync.group.values import Status
 from sync.machine import SECOND
-from sync.manager.registry import DELTA
+from sync.manager.registry import DELTA, SNAPSHOT
 from sync.sds.message import Delivery
+from sync.sessions.values import Outcome
 
 AT_ONCE: Final = 0.5
 """Seconds that a line may take through somebody who is in touch with both sides."""
@@ -119,6 +120,16 @@ def found_by_id(past: Past) -> Verdict:
         because += f", {count(len(past.answers), 'answer')} to requests"
     proved = any(one.got and one.converged for one in ended)
     return Verdict(claim, brought == 1 and proved and not past.answers, because)
+
+
+def by_snapshot(past: Past) -> Verdict:
+    """A snapshot brought all that a source held when it began."""
+    claim = "all of it by one snapshot"
+    ended = [one for _, one in past.sessions if one.protocol == SNAPSHOT.name]
+    whole = [one for one in ended if one.outcome is Outcome.MOVED]
+    staged = any(node.disk.staged for node in past.world.nodes)
+    because = whole[0].result if whole else "no snapshot came to its end"
+    return Verdict(claim, len(whole) == 1 and not staged, because)
 
 
 def all_received(past: Past) -> Verdict:

@@ -18,7 +18,7 @@ from chat_tui.demo.acts import (
     SetTopic,
     Write,
 )
-from chat_tui.demo.scenario import At, Scenario
+from chat_tui.demo.scenario import LINK, At, Scenario
 from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
@@ -336,6 +336,32 @@ BY_ITS_ID: Final = Scenario(
     terms=Terms(protocols=WITH_CALIMERO),
 )
 
+BY_SNAPSHOT: Final = Scenario(
+    number=13,
+    title="A newcomer by snapshot, while others write",
+    about="carol comes with nothing and takes over all that one peer holds, newest first, page by "
+    "page. Lines that arrive meanwhile wait; then all becomes history at once.",
+    names=("alice", "bob", "carol"),
+    history=HISTORY,
+    absent=frozenset((CAROL,)),
+    acts=(
+        _at(3, Power(CAROL, on=True)),
+        _at(4.5, Write(ALICE, "is carol here yet?")),
+        _at(5, Write(BOB, "she is coming")),
+        _at(5.5, Write(ALICE, "good")),
+        _at(18, Write(CAROL, "hello! I have read it all")),
+        _at(24, Write(BOB, "welcome")),
+    ),
+    lasts=36 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.by_snapshot,
+        checks.all_received,
+    ),
+    link=replace(LINK, uplink=40_000),
+    terms=Terms(protocols=WITH_CALIMERO),
+)
+
 SCENARIOS: Final = (
     HELLO,
     AT_ONCE,
@@ -349,6 +375,7 @@ SCENARIOS: Final = (
     LET_IN,
     APART,
     BY_ITS_ID,
+    BY_SNAPSHOT,
 )
 
 

@@ -10,10 +10,11 @@ from chat_tui.demo.phrases import waits
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
 from sync.group import values
-from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS
+from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS, SNAPSHOT
 from sync.p2panda.entries import open_entry
 from sync.p2panda.messages import Entry, decode
 from sync.p2panda.words import said
+from sync.sessions.values import Outcome
 from sync.sim.node import Node
 from sync.view.projection import session_infos
 from sync.view.view import RoundInfo, SessionInfo
@@ -121,6 +122,14 @@ class SessionStory:
     def tell_over(self, node: Node, ended: values.SessionEnded) -> None:
         """Tell the result of a reconciliation, and whether it is proved."""
         peer = self._voice.name_of(self._voice.numbers[ended.peer])
+        if ended.protocol == SNAPSHOT.name and ended.outcome is Outcome.MOVED:
+            self._voice.say(
+                node.number,
+                f"{self._voice.name(node)} has all that {peer} held, {ended.result}: judged one by "
+                "one, it becomes history at once.",
+                f"session {ended.session}: {ended.result}, {count(ended.rounds, 'payload')}",
+            )
+            return
         proof = "proved to agree" if ended.converged else "not proved"
         need = f"lacked {ended.need:,}, got {ended.got:,}, gave {ended.have:,}"
         if not ended.need and not ended.have:
