@@ -161,7 +161,7 @@ def test_where_nobody_goes_on_what_is_staged_is_taken_in_and_the_rest_comes_late
     run_until(world, lambda: len(late(world).disk.staged) >= 3)
     staged = late(world).disk.staged[-1].count
     world.crash(0)
-    run_until(world, lambda: bool(late(world).disk.rows), 2 * MINUTE)
+    run_until(world, lambda: bool(late(world).disk.rows), 3 * MINUTE)
     assert staged <= len(late(world).disk.rows) < HISTORY
     world.restart(0)
     world.run(2 * MINUTE)
