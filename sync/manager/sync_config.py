@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.machine import MINUTE, Nanos
+from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE
 from sync.sessions.selection import DELTA_SYNC_THRESHOLD
 from sync.sessions.session import TIMEOUT
 
@@ -13,9 +14,6 @@ PERIOD: Final[Nanos] = 5 * MINUTE
 SESSIONS_MAX: Final = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
 payload."""
-
-SNAPSHOT_CHUNK_SIZE: Final = 64 * 1024
-"""Bytes of a page of a snapshot: 140 entries, 15 ms of checking signatures, well within a frame."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from sync.calimero.log.snapshot_messages import (
-    CHUNK_SIZE,
     WINDOW,
     ChunkHead,
     Message,
@@ -40,7 +39,7 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
-from sync.sessions.page_values import CheckedPage, LogPlace
+from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE, CheckedPage, LogPlace
 from sync.sessions.protocol import Checks, Effect, Finished, LoadNewest, Opening, Send, Snapshots
 from sync.sessions.values import LoadedEntry, Outcome, Stored
 from sync.structures.ordered_set import OrderedSet
@@ -197,7 +196,7 @@ class SnapshotSource(_End):
             contents = next(self._state, None)
             if contents is None:
                 self._loading = True
-                effects.append(LoadNewest(self._before, CHUNK_SIZE))
+                effects.append(LoadNewest(self._before, SNAPSHOT_CHUNK_SIZE))
             else:
                 effects.append(self._page(contents, None, of_state=True))
         return effects

@@ -12,12 +12,8 @@ from typing import Final, TypeAlias
 
 from sync.errors import DecodeError
 from sync.machine import MessageId
-from sync.sessions.page_values import LogPlace
+from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE, LogPlace
 from sync.structures.borsh import BOOLS, BorshReader, BorshWriter, BoundError
-
-CHUNK_SIZE: Final = 64 * 1024
-"""Bytes of records in a page (`snapshot_chunk_size`): 140 usual messages, whose signatures take
-15 ms; a single longer record makes a page of its own."""
 
 RECORD_MAX: Final = 64 * 1024
 """Bytes of a record: the content of an SDS message, as an entry is sent."""
@@ -25,7 +21,7 @@ RECORD_MAX: Final = 64 * 1024
 RECORDS_MAX: Final = 1_024
 """Records of a page: no entry has less than 64 bytes, its signature alone."""
 
-CHUNK_MAX: Final = CHUNK_SIZE + RECORD_MAX
+CHUNK_MAX: Final = SNAPSHOT_CHUNK_SIZE + RECORD_MAX
 """Bytes of the message of a page: more is refused before any of it is read."""
 
 WINDOW: Final = 4
@@ -181,7 +177,7 @@ def in_pages(records: Sequence[bytes]) -> Iterator[tuple[bytes, ...]]:
     size = 0
     for record in records:
         size += len(record)
-        if part and (size > CHUNK_SIZE or len(part) == RECORDS_MAX):
+        if part and (size > SNAPSHOT_CHUNK_SIZE or len(part) == RECORDS_MAX):
             yield tuple(part)
             part, size = [], len(record)
         part.append(record)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sync.calimero.log.snapshot_messages import (
     CHUNK_MAX,
-    CHUNK_SIZE,
     RECORD_MAX,
     RECORDS_MAX,
     TAGS,
@@ -28,6 +27,7 @@ from sync.calimero.log.snapshot_messages import (
 )
 from sync.errors import DecodeError
 from sync.machine import MessageId
+from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE
 
 MUTATIONS = 4_000
 PLACE = (7, MessageId("ab" * 32))
@@ -140,7 +140,7 @@ def test_lengths_are_checked_before_memory_is_taken() -> None:
 
 
 def test_records_are_cut_into_pages_of_which_each_can_be_read() -> None:
-    records = [bytes(size) for size in (10, CHUNK_SIZE, 1, RECORD_MAX, 5, 5)]
+    records = [bytes(size) for size in (10, SNAPSHOT_CHUNK_SIZE, 1, RECORD_MAX, 5, 5)]
     pages = list(in_pages(records))
     assert [one for page in pages for one in page] == records
     assert len(pages) > 1
