@@ -373,8 +373,11 @@ class TextFace:
         if not waiting:
             self._say("You have left.")
             return
-        count = "1 message that nobody" if waiting == 1 else f"{waiting:,} messages that nobody"
-        self._say(f"You have left. {count} is known to have goes out next time.")
+        if waiting == 1:
+            self._say("You have left. 1 message that nobody is known to have goes out next time.")
+            return
+        count = f"{waiting:,} messages that nobody is known to have"
+        self._say(f"You have left. {count} go out next time.")
 
     def _called(self, peer: PeerId, nick: str) -> str:
         return plain_name(nick, self._client.people.book.names.called(peer, nick))

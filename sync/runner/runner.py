@@ -359,6 +359,7 @@ class Runner:
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state, clocks)
             self.groups[channel].snapshots.buffer = waits
+            self.groups[channel].sessions.shown.extend(group.sessions.shown)
             for peer in peers:
                 accepts = self.manager.may_dial(channel, peer)
                 host = self.manager.host_of(channel, peer)

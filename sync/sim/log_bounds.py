@@ -12,6 +12,7 @@ from sync.calimero.log import (
 )
 from sync.sds import incoming
 from sync.sessions import values
+from sync.sessions.handshake import SyncKind
 from sync.sim.scale import Bound
 
 LOG_BOUNDS: Final[dict[str, Bound]] = {
@@ -26,6 +27,7 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaBuffer._items": delta_buffer.BUFFERED_MAX,
     "Exchange._views": len(session.MAKERS),
     "FrozenMessages._waiting": incoming.WAITING_MAX,
+    "LogSync.kinds": len(SyncKind),
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,
     "SnapshotReceiver.cards": snapshot.ROUNDS_MAX,

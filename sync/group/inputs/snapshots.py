@@ -16,7 +16,7 @@ from sync.sessions.handshake import SyncKind
 from sync.sessions.session import OFFERED
 
 MOVED: Final = session_values.Outcome.MOVED
-EMPTY: Final = "nothing is here yet"
+EMPTY: Final = "whoever is empty asks for itself"
 GO_ON: Final = "the snapshot of another peer has ended"
 NO_ROOM: Final = "more arrives than waits for a snapshot: the session after it brings what is lost"
 

@@ -86,6 +86,10 @@ def test_a_newcomer_takes_a_snapshot_by_itself_and_has_all_at_once(seed: int) ->
     assert counts == {0, HISTORY}, "nothing is there before all is"
     [taken] = [one for one in by_snapshot(world) if one.result == f"{HISTORY:,} messages"]
     assert taken.why
+    runner = late(world).runner
+    assert runner is not None
+    shown = [one.protocol.name for one in runner.groups[world.channel].sessions.shown]
+    assert "snapshot" in shown, "its card is there though the machines began anew"
     world.run(40 * SECOND)
     assert_one_log(world)
 
