@@ -79,7 +79,7 @@ TROUBLED = (
     Step("/keys", "keys.help"),
     Step("/net loss=20", "This network is real. In the demo (F4), w"),
     Step("/stats {out}", "With pictures: "),
-    Step("/demo 3", '3/10 "A message is lost"'),
+    Step("/demo 3", '3/13 "A message is lost"'),
 )
 """In a conversation with every kind of trouble, simulated."""
 

@@ -56,7 +56,7 @@ async def test_what_comes_with_f2_is_the_panes() -> None:
 
 async def test_the_pane_hears_all_of_a_burst_and_what_follows_it_is_written() -> None:
     async with reading(short_talk(), WIDE) as (app, pilot):
-        burst(app, F2, "5", "/", *"3x", LEFT, "2", ENTER, ESC, *"hi", F2, "2")
+        burst(app, F2, "5", "/", *"3x", LEFT, "2", ENTER, TAB, *"hi", F2, "2")
         await until(pilot, lambda: tab_of(app) is Tab.CAUSAL and app.composer.text == "hi")
 
         assert app.query_one(DebugPane).wire.words == "32x"
