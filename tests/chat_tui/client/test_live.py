@@ -167,7 +167,7 @@ async def test_asking_for_a_comparison_is_answered_by_a_session(tmp_path: Path) 
 
         assert asked == 1
         session = await from_alice.session({"asked by the person"}, put_off=False)
-        assert session.result == "equal"
+        assert session.result == "both have the same"
         assert session.bytes_out > 0
 
 
