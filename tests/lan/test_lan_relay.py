@@ -30,6 +30,8 @@ async def test_who_is_between_two_that_cannot_reach_each_other_passes_lines_on(
     ):
         ends = {alice.participant, carol.participant}
         await bob.until(lambda: ends <= bob.peers_up, "bob reaches both")
+        await bob.say("welcome")  # an empty channel takes a snapshot, which says nothing of relays
+        await asyncio.gather(*(heard(end, "welcome", 0) for end in (alice, carol)))
         for writer, reader in ((alice, carol), (carol, alice)):
             since = reader.mark()
             await writer.say(f"first of {writer.person.name}")
