@@ -1,5 +1,6 @@
 """The /commands about who is in, between people on this computer."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from sync.view.view import ChannelInfo
 from tests.support.chat_tui.acquainted import friends
 from tests.support.chat_tui.chats import running
 from tests.support.chat_tui.live_clients import Heard
+from tests.support.patience import PATIENCE_S
 from tests.support.sync.nodes import until
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
@@ -225,8 +227,6 @@ async def until_hidden(client: Client, channel: ChannelId) -> None:
         page = await client.history.page(channel, before=None, limit=1)
         return page[-1].deleted
 
-    for _ in range(200):
-        if await hidden():
-            return
-        await Commands(client).run("/who", At(channel))
-    raise AssertionError("it is never hidden")
+    async with asyncio.timeout(PATIENCE_S):
+        while not await hidden():
+            await Commands(client).run("/who", At(channel))
