@@ -18,8 +18,6 @@ pytestmark = [pytest.mark.lan, pytest.mark.slow]
 WITHIN_S = 60.0
 """A cut link is noticed within 14 s and dialled again; several programs share two cores."""
 
-KILLS = 50
-
 
 async def do(process: PlainProcess, line: str) -> str:
     """Type a /command that must be done; returns what it says."""
@@ -198,7 +196,10 @@ async def test_a_newcomer_is_let_in_while_the_inviter_is_away(lab: Lab, tmp_path
             assert any(isinstance(op, Join) for op in ops(bob)[-1:])
 
 
-async def test_an_act_told_as_done_survives_kill_9_at_any_moment(lab: Lab, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [12, pytest.param(50, marks=pytest.mark.grid)])
+async def test_an_act_told_as_done_survives_kill_9_at_any_moment(
+    lab: Lab, tmp_path: Path, kills: int
+) -> None:
     """An op is on the disk before anybody hears of it: the person, or another program."""
     alice = person_on(lab, tmp_path, 1)
     async with PlainProcess(person_on(lab, tmp_path, 2)) as bob:
@@ -207,7 +208,7 @@ async def test_an_act_told_as_done_survives_kill_9_at_any_moment(lab: Lab, tmp_p
             await entered(bob, await founded(first), first)
             await first.close()
         done = 0
-        for number in range(KILLS):
+        for number in range(kills):
             async with PlainProcess(alice, "--channel", "plans") as again:
                 who = "admins" if number % 2 == 0 else "members"
                 await again.send(f"/policy pins {who}", f"/policy invite {who}")

@@ -1,4 +1,4 @@
-"""Two hosts: a newcomer that is killed 25 times in a snapshot goes on each time where it was."""
+"""Two hosts: a newcomer that is killed often in a snapshot goes on each time where it was."""
 
 import asyncio
 import sqlite3
@@ -20,10 +20,6 @@ from tests.support.storage.archives import histories, in_causal_order
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
 LOBBY = open_channel("lobby")
-KILLS = 25
-IN_THE_SWAP = 5
-"""Kills once all pages are staged: while these are judged, written, or committed."""
-
 LINES = 10_000
 WITHIN_S = 60.0
 """For a start and a page; two programs share two cores with this test."""
@@ -53,17 +49,21 @@ async def reach(holds: Callable[[], bool], meaning: str) -> None:
         raise AssertionError(f"not within {WITHIN_S:.0f} s: {meaning}") from None
 
 
-async def test_a_newcomer_killed_25_times_in_a_snapshot_has_everything_once(
-    lab: Lab, tmp_path: Path
+@pytest.mark.parametrize(
+    ("kills", "in_the_swap"), [(6, 2), pytest.param(25, 5, marks=pytest.mark.grid)]
+)
+async def test_a_newcomer_killed_in_a_snapshot_has_everything_once(
+    lab: Lab, tmp_path: Path, kills: int, in_the_swap: int
 ) -> None:
+    """The last kills are once all pages are staged: while these are judged, written, committed."""
     ended = time.time_ns() - 2 * HOUR
     everything = in_causal_order(histories(10, LINES // 10, ended, LOBBY.channel))
     alice, bob = (person_on(lab, tmp_path, host) for host in (1, 2))
     await fill(alice, LOBBY, everything)
     kept: list[tuple[int, int]] = []
     async with PlainProcess(alice):
-        for number in range(KILLS):
-            swapping = number >= KILLS - IN_THE_SWAP
+        for number in range(kills):
+            swapping = number >= kills - in_the_swap
 
             def is_time(swapping: bool = swapping) -> bool:
                 pages, count = staged(bob)
@@ -73,7 +73,7 @@ async def test_a_newcomer_killed_25_times_in_a_snapshot_has_everything_once(
             async with PlainProcess(bob) as at_bob:
                 await reach(lambda: is_time() or bool(at_bob.messages), "a page more is staged")
                 if swapping:  # each time a little later in it
-                    await asyncio.sleep((number - KILLS + IN_THE_SWAP) * 0.1)
+                    await asyncio.sleep((number - kills + in_the_swap) * 0.1)
                 await at_bob.kill()
             kept.append(staged(bob))
             if not staged(bob)[0]:
@@ -84,7 +84,7 @@ async def test_a_newcomer_killed_25_times_in_a_snapshot_has_everything_once(
 
     pages = [one for one, _ in kept if one]
     assert pages == sorted(pages), "no page was lost"
-    assert len(kept) >= KILLS - IN_THE_SWAP
+    assert len(kept) >= kills - in_the_swap
     assert log(alice, LOBBY.channel) == log(bob, LOBBY.channel)
     assert staged(bob) == (0, 0)
 

@@ -17,6 +17,9 @@ from tests.support.chat_tui.demos import SEED
 
 pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
 
+CROWD = 7
+"""Its many frames take half a minute, and are of the whole grid."""
+
 SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
 ENDS_WITH = re.compile(
     r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing)"
@@ -60,8 +63,17 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
             assert ENDS_WITH.search(line.rstrip()), line
 
 
-@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-@pytest.mark.parametrize("number", [one.number for one in SCENARIOS])
+@pytest.mark.parametrize(
+    "glyphs",
+    [pytest.param(UNICODE, id="unicode"), pytest.param(ASCII, id="ascii", marks=pytest.mark.grid)],
+)
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(one.number, marks=pytest.mark.grid) if one.number == CROWD else one.number
+        for one in SCENARIOS
+    ],
+)
 def test_no_word_is_cut(number: int, glyphs: Glyphs) -> None:
     one = scenario(number)
     showing = Showing(None, 1.0, running=True)
