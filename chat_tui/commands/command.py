@@ -27,7 +27,7 @@ class Result:
     found: "Found | None" = None
     """Text that a screen shows instead of `text`."""
     wrote: bool = False
-    """Whether a line was written in that channel: a script need not go there."""
+    """True if a line was written in that channel: a script need not go there."""
     again: int = 0
     """Number of the last messages that line mode prints again."""
     refused_by_disk: bool = False

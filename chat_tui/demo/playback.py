@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -85,7 +86,7 @@ class Playback(Screen[None]):
         self._unpainted: Nanos = 0
         """Viewer's time since it was painted."""
         self.busy = False
-        """Whether something is made ready, or played again, beside the screen."""
+        """True if something is made ready, or played again, beside the screen."""
         self._wanted: deque[Callable[[], None]] = deque()
         """Requests of keys meanwhile."""
 
@@ -99,9 +100,9 @@ class Playback(Screen[None]):
             self.showing.begin(self.player, None)
             self.paint()
 
+    @abstractmethod
     def paint(self) -> None:
         """Draw what there is."""
-        raise NotImplementedError
 
     # -- playing ------------------------------------------------------------------------------
 

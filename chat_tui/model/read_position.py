@@ -25,7 +25,7 @@ class Attention:
         self._new_count = 0
         self._earlier_from: Position | None = None
         self._goes_on = False
-        """Whether the separator counts what comes below it, though somebody looks already."""
+        """True if the separator counts what comes below it, though somebody looks already."""
 
     @property
     def first_unread(self) -> Position | None:

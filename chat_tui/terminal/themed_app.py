@@ -43,7 +43,7 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
         self.theme = name
         moving = settings[ANIMATIONS] and not settings[LOW_BANDWIDTH]
         self.in_motion: bool = settings[MOTION] and not settings[LOW_BANDWIDTH]
-        """Whether what happens is shown on its way, where something of ours can be."""
+        """True if what happens is shown on its way, where something of ours can be."""
         self.animation_level = "full" if moving else "none"
 
     def draw_with(self, glyphs: Glyphs) -> None:

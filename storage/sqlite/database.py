@@ -90,7 +90,7 @@ class Database:
         self._beside: _Connection | None = None
         """Another connection to read by, while a long change has this one."""
         self.is_closing = False
-        """Whether somebody wants to close it: a long change that asks gives up."""
+        """True if somebody wants to close it: a long change that asks gives up."""
 
     @property
     def governances(self) -> "StoredGovernances":

@@ -27,7 +27,7 @@ class Known:
     latency: Nanos = 0
     """Time that its last handshake took; 0 before there was one."""
     differs: bool = False
-    """Whether it has reported another root since we agreed."""
+    """True if it has reported another root since we agreed."""
 
 
 class PeerSelection:

@@ -142,7 +142,7 @@ class Session:
     """Whether the peer was told that it may ask for whole logs of the channel."""
 
     offered: bool = False
-    """Whether the peer has told us that we may."""
+    """True if the peer has told us that we may."""
 
     failed: frozenset[SyncKind] = frozenset()
     """Kinds that came to nothing with the peer since both last agreed."""

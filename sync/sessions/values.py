@@ -128,7 +128,7 @@ class StartSession:
     live: bool = False
     """Whether we want it to stay, to pass on what is new."""
     offered: bool = False
-    """Whether the peer has told us that we may ask for the channel's author logs."""
+    """True if the peer has told us that we may ask for the channel's author logs."""
     failed: frozenset[SyncKind] = frozenset()
     """Kinds that came to nothing with the peer since both last agreed."""
     chosen: str = ""

@@ -35,7 +35,7 @@ class ClockVoter:
     ahead_ns: Nanos
     """Lead of their clock over ours; negative where ours is ahead."""
     standing: bool
-    """Whether they are verified, or were met in an earlier run over a day ago."""
+    """True if they are verified, or were met in an earlier run over a day ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ClockQuestion:
     sets_aside: int
     """Number of messages here that following would set aside until their time."""
     standing: bool
-    """Whether the voters have standing; if not, this is asked once a day at most."""
+    """True if the voters have standing; if not, this is asked once a day at most."""
     channels: tuple[ChannelId, ...]
     """Where it is asked, and what the answer is for."""
 
@@ -59,9 +59,9 @@ class ClockInfo:
     """Our clock, and what is thought of it."""
 
     is_clock: bool = True
-    """Whether it can be right at all: after this program's release, and before 2100."""
+    """True if it can be right at all: after this program's release, and before 2100."""
     synchronised: bool = False
-    """Whether the system says that it is kept right (NTP)."""
+    """True if the system says that it is kept right (NTP)."""
     moved_ns: Nanos = 0
     """Lead of our stamps over our clock: in the channel that moved furthest."""
     question: ClockQuestion | None = None

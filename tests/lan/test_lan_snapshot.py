@@ -20,6 +20,9 @@ from tests.support.storage.archives import histories, in_causal_order
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
 LOBBY = open_channel("lobby")
+LATER = 20
+"""Answers of the program between two moments of its swap: some 5 ms each."""
+
 LINES = 10_000
 WITHIN_S = 60.0
 """For a start and a page; two programs share two cores with this test."""
@@ -39,12 +42,12 @@ def staged(person: Person) -> tuple[int, int]:
         return 0, 0
 
 
-async def reach(holds: Callable[[], bool], meaning: str) -> None:
-    """Look at the disk of another program until it is so."""
+async def reach(process: PlainProcess, holds: Callable[[], bool], meaning: str) -> None:
+    """Look at the disk of another program until it is so, once after each of its answers."""
     try:
         async with asyncio.timeout(WITHIN_S):
-            while not holds():  # noqa: ASYNC110  # another program's disk has no event
-                await asyncio.sleep(0.001)
+            while not holds():
+                await process.ask("/who")
     except TimeoutError:
         raise AssertionError(f"not within {WITHIN_S:.0f} s: {meaning}") from None
 
@@ -71,15 +74,18 @@ async def test_a_newcomer_killed_in_a_snapshot_has_everything_once(
                 return count == LINES if swapping else pages > before or count == LINES
 
             async with PlainProcess(bob) as at_bob:
-                await reach(lambda: is_time() or bool(at_bob.messages), "a page more is staged")
+                await reach(
+                    at_bob, lambda: is_time() or bool(at_bob.messages), "a page more is staged"
+                )
                 if swapping:  # each time a little later in it
-                    await asyncio.sleep((number - kills + in_the_swap) * 0.1)
+                    for _ in range((number - kills + in_the_swap) * LATER):
+                        await at_bob.ask("/who")
                 await at_bob.kill()
             kept.append(staged(bob))
             if not staged(bob)[0]:
                 break  # the last swap was quicker than we
         async with PlainProcess(bob) as at_bob:
-            await reach(lambda: len(log_now(bob)) == LINES, "all is history")
+            await reach(at_bob, lambda: len(log_now(bob)) == LINES, "all is history")
             assert await at_bob.close() == 0
 
     pages = [one for one, _ in kept if one]

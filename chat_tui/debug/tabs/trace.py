@@ -17,7 +17,7 @@ class TracePage:
         self.inspection = inspection
         self.words = ""
         self.as_names = False
-        """Whether steps are shown by the names of their classes."""
+        """True if steps are shown by the names of their classes."""
 
     def press(self, what: str) -> bool:
         """Show the names of classes, or words again."""

@@ -36,11 +36,11 @@ class Setting:
     """Those that the last line names, and what each does."""
     chosen: Chosen = field(default_factory=lambda: USUAL)
     held_up: bool = False
-    """Whether the tour goes on by itself no more."""
+    """True if the tour goes on by itself no more."""
     traffic: Traffic | None = None
     score: Score | None = None
     moves: bool = True
-    """Whether frames are drawn on their way; else each is drawn at once where it goes."""
+    """True if frames are drawn on their way; else each is drawn at once where it goes."""
 
     @property
     def is_ascii(self) -> bool:

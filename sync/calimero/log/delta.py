@@ -71,9 +71,9 @@ class DeltaExchange:
         self._theirs: BloomFilter | Want | None = None
         """The end of the peer's last turn."""
         self._asks = True
-        """Whether the end of our last turn asked for something."""
+        """True if the end of our last turn asked for something."""
         self._came = False
-        """Whether entries came in the peer's turn."""
+        """True if entries came in the peer's turn."""
         self._payloads = 0
         self._due_at = opening.at + INACTIVITY_MAX
         self._over = False

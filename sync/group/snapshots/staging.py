@@ -50,11 +50,11 @@ class Snapshots:
         self.count = 0
         """Messages of it, by the peer's word."""
         self.swapping = False
-        """Whether all that is staged is about to be swapped in."""
+        """True if all that is staged is about to be swapped in."""
         self.decided = False
-        """Whether the first handshake has decided."""
+        """True if the first handshake has decided."""
         self.renewed_log = False
-        """Whether a page had entries of our log that we do not know, so that we began another."""
+        """True if a page had entries of our log that we do not know, so that we began another."""
         self.speakers: set[PeerId] = set()
         """Linked peers that speak it."""
         self._seek_at: Nanos | None = None
