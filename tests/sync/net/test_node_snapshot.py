@@ -1,42 +1,19 @@
 """Real nodes: a newcomer takes over a history by snapshot, and shows it while it comes."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from storage.profile.members import Members
-from storage.sqlite.database import Database
-from storage.sqlite.journal import SqliteJournal
 from sync.calimero.state.contents import StateKind, Topic
-from sync.entries.membership import Membership
-from sync.group.values import Status, StoredMessage, StoreMessage
-from sync.machine import HOUR, SECOND, ChannelId
+from sync.group.values import StoredMessage
+from sync.machine import HOUR, ChannelId
 from sync.manager.registry import WITH_CALIMERO, WITH_P2PANDA
-from sync.net.clock import draw_log
 from sync.view.view import HistoryShown, MessageShown, PreviewShown, SyncShown
 from tests.support.storage.archives import histories, in_causal_order
-from tests.support.sync.entries import identity
-from tests.support.sync.nodes import Host, channel_of, host, meet, until
+from tests.support.sync.meetings.stocks import NAME, TEA, stock
+from tests.support.sync.nodes import Host, host, meet, until
 
 pytestmark = pytest.mark.net
-
-NAME = "tea"
-TEA = channel_of(NAME)[0]
-BATCH = 1_000
-
-
-async def stock(tmp_path: Path, name: str, messages: Sequence[StoredMessage]) -> None:
-    """Give a profile a channel and what it holds, before its first start."""
-    channel, secret = channel_of(NAME)
-    database = await Database.open(tmp_path / f"{name}.sqlite")
-    membership = Membership(channel, NAME, secret, open=False, profile="lan", joined_ns=SECOND)
-    await Members(database).add_channel(membership, draw_log())
-    journal = SqliteJournal(database, identity(name).peer_id)
-    for first in range(0, len(messages), BATCH):
-        batch = messages[first : first + BATCH]
-        await journal.commit([StoreMessage(one, Status.DELIVERED) for one in batch])
-    await database.close()
 
 
 async def history(tmp_path: Path, logs: int, entries: int) -> list[StoredMessage]:
