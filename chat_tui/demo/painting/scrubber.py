@@ -15,11 +15,6 @@ def place_of(when: Nanos, score: Score, width: int) -> int:
     return min(width - 1, max(0, int(share * width)))
 
 
-def moment_at(cell: int, score: Score, width: int) -> Nanos:
-    """Return the moment that a cell of the scrubber stands for."""
-    return score.bent.simulated(cell * score.bent.length // max(1, width))
-
-
 def scrubber(score: Score, at: Setting, width: int) -> Content:
     """Return `width` cells: what was shown, where it is, what comes; events stand on it."""
     done, rest, knob, event, lost = "=-O:x" if at.is_ascii else "━─●╋✗"
