@@ -44,6 +44,8 @@ class Way(Enum):
     """A reconciliation found it missing, and the peer sent it."""
     PASSED_ON = "passed on"
     """From another than its author, for somebody else who asked."""
+    COPIED = "copied"
+    """In a snapshot: with all that the channel had when we came."""
     UNKNOWN = "unknown"
 
 
@@ -114,6 +116,8 @@ class Known:
         sender = next((peer for peer, how in held if how is Evidence.SENT), None)
         if shown is not None and missed is not None:
             return Arrival(Way.REPAIRED, shown, sender)
+        if copied := self.happened(What.COPIED):
+            return Arrival(Way.COPIED, copied[0].at, copied[0].by)
         return Arrival(Way.UNKNOWN, shown, sender)
 
     def first(self, *kinds: What) -> Nanos | None:

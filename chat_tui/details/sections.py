@@ -120,6 +120,8 @@ def _by(known: Known, arrival: Arrival) -> str:
             return f", pushed by {who}"
         case Way.PASSED_ON:
             return f", passed on by {who}"
+        case Way.COPIED:
+            return ", in a snapshot" + ("" if arrival.peer is None else f" from {who}")
         case _:
             return ""
 
@@ -163,6 +165,9 @@ def _others_in_short(known: Known) -> str:
             said = f"You lacked it; {who} had it and pushed it when your histories were compared."
         case Way.PASSED_ON:
             said = f"It came from {who}, who passed it on for {author}."
+        case Way.COPIED:
+            sent = "" if arrival.peer is None else f" that {who} sent"
+            said = f"It came in a snapshot{sent}, with all the history that this channel had."
         case Way.STRAIGHT:
             said = f"It came straight from {author}."
         case _:

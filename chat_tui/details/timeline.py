@@ -89,12 +89,18 @@ def _happening(known: Known, one: Happening) -> Moment:
             text = "taken into the chat" if known.line.own else "delivered: it has its place here"
             gap = ", although something before it could not be found" if one.after_gap else ""
             return Moment(one.at, text + gap)
+        case What.COPIED:
+            return Moment(one.at, f"came in a snapshot{_from(known, one)}, with all before it")
         case What.RESENT:
             resent = known.happened(What.RESENT)
             nth = resent.index(one) + 1
             return Moment(one.at, f"sent again, resend {nth}, with our filter of then")
         case _:
             return Moment(one.at, PLAIN[one.what])
+
+
+def _from(known: Known, one: Happening) -> str:
+    return "" if one.by is None else f" from {known.name(one.by)}"
 
 
 def _by_whom(known: Known, delivery: Delivery) -> str:

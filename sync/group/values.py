@@ -56,6 +56,7 @@ from sync.group.records import (
 )
 from sync.group.snapshots.values import (
     DropSnapshot,
+    SnapshotCame,
     StagedSnapshot,
     StageSnapshot,
     SwapSnapshot,
@@ -199,6 +200,7 @@ __all__ = [  # what is only passed on
     "SetLog",
     "SetState",
     "SetStatus",
+    "SnapshotCame",
     "Sought",
     "StageSnapshot",
     "StagedSnapshot",
@@ -635,5 +637,6 @@ Effect: TypeAlias = (
     | StateDiffers
     | LoadNewestEntries
     | CheckPage
+    | SnapshotCame
     | SwapSnapshot
 )

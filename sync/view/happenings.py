@@ -6,7 +6,7 @@ Rules:
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -44,6 +44,10 @@ TOLD: Final[frozenset[type]] = frozenset(
 """Effects that mean something to a message; most are others, and go by with one look."""
 
 
+ALONE: Final = frozenset({What.WRITTEN, What.MISSING, What.DELIVERED})
+"""Notes of a message that was written here, came by itself, or is missing."""
+
+
 class Happenings:
     """See the module docstring. `groups` gives the channels of now, `began` is when this did."""
 
@@ -51,9 +55,14 @@ class Happenings:
         self._groups = groups
         self._began = began
         self._notes: deque[Note] = deque(maxlen=KEPT_MAX)
+        self._copied: dict[ChannelId, Happening] = {}
+        """Snapshots that channels began with: one note for all that they brought."""
 
     def note_effect(self, at: Nanos, channel: ChannelId, effect: values.Effect) -> None:
         """Take note of an effect, if it means something to a message."""
+        if type(effect) is values.SnapshotCame:
+            self._copied[channel] = Happening(at, What.COPIED, by=effect.peer)
+            return
         if type(effect) not in TOLD:
             return
         note: Note
@@ -91,6 +100,9 @@ class Happenings:
                 if about == message_id and of == channel
             ]
         )
+        copied = self._copied.get(channel)
+        if copied is not None and since <= copied.at and not came_alone(happenings):
+            happenings = (*happenings, copied)
         group = self._groups().get(channel)
         if group is None:
             return MessageStory(since, happenings)
@@ -126,6 +138,15 @@ class Happenings:
             return (effect.named_by,)
         _, window = repairs.counted
         return (effect.named_by, request.namer, request.t_req, window.t_min, window.t_max)
+
+
+def came_alone(happenings: Iterable[Happening]) -> bool:
+    """Return whether a message came by itself.
+
+    All others of a channel that began with a snapshot were in that, as long as all notes since are
+    kept.
+    """
+    return any(one.what in ALONE for one in happenings)
 
 
 def _happening(at: Nanos, what: What, more: More) -> Happening:

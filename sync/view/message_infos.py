@@ -28,6 +28,8 @@ class What(Enum):
     RESENT = "resent"
     ANSWERED = "answered"
     """Somebody asked for it, and got it from us."""
+    COPIED = "copied"
+    """It came in a snapshot, with all that the channel had before."""
     WITHDRAWN = "withdrawn"
     DISCARDED = "discarded"
     """It is set aside until its time."""
@@ -67,6 +69,8 @@ class Happening:
     """Only of `MISSING`."""
     after_gap: bool = False
     """Only of `DELIVERED`: whether something before it is missing."""
+    by: PeerId | None = None
+    """Only of `COPIED`: who sent the snapshot, or the last of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,10 @@ def on_told(group: Machines, told: session_values.SnapshotTold) -> list[values.E
 
 def swap(group: Machines) -> list[values.Effect]:
     """Have what is staged swapped in."""
+    came = values.SnapshotCame(group.snapshots.peer)
     group.snapshots.session = None
     group.snapshots.swapping = True
-    return [values.SwapSnapshot(group.channel)]
+    return [came, values.SwapSnapshot(group.channel)]
 
 
 def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.Effect]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sync.machine import ChannelId, Nanos
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.sessions.page_values import LogPlace
 
 
@@ -64,3 +64,14 @@ class SwapSnapshot:
     """
 
     channel: ChannelId
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotCame:
+    """Effect: all that a channel's first history brings is here, and is about to be swapped in.
+
+    Attributes:
+        peer: whose session brought the last of it; None if nobody went on with it in time.
+    """
+
+    peer: PeerId | None

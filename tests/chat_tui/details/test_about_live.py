@@ -10,7 +10,7 @@ from chat_tui.commands.table import Commands
 from chat_tui.details.facts import Way, know, read
 from chat_tui.details.sections import as_text
 from sync.sds.message import Delivery
-from sync.view.view import DeliveryShown, Line
+from sync.view.view import DeliveryShown, HistoryShown, Line
 from tests.support.chat_tui.changing_live import Heard, shows
 from tests.support.chat_tui.chats import meet, opened, running
 
@@ -43,7 +43,7 @@ async def test_both_ends_tell_the_story_of_a_message(tmp_path: Path) -> None:
         own = await said(ann, await only_line(ann))
         raw = await Commands(bob).run(f"/info raw {written[:8]}", At(channel))
 
-    assert way.way in {Way.STRAIGHT, Way.PUSHED}
+    assert way.way in {Way.STRAIGHT, Way.PUSHED, Way.COPIED}
     assert way.peer == ann.snapshot().me
     assert "ms later" in theirs
     assert "Signature: ok (ann, key " in theirs
@@ -51,6 +51,24 @@ async def test_both_ends_tell_the_story_of_a_message(tmp_path: Path) -> None:
     assert "written, and safe on this disk" in own
     assert "received for certain" in own
     assert raw.text.startswith("SDS message, content")
+
+
+async def test_a_newcomer_is_told_that_older_lines_came_in_a_snapshot(tmp_path: Path) -> None:
+    async with running(tmp_path, "ann") as ann, running(tmp_path, "bob") as bob:
+        channel = ann.first_channel
+        assert channel is not None
+        at_bob = Heard(bob)
+        await ann.send_text(channel, "before you came")
+        await meet(ann, bob)
+        await at_bob.until(lambda event: isinstance(event, HistoryShown))
+        line = await only_line(bob)
+        way = know(bob, line, await read(bob.history, line)).arrival
+        told = await said(bob, line)
+
+    assert (way.way, way.peer) == (Way.COPIED, ann.snapshot().me)
+    assert "It came in a snapshot that ann sent, with all the history" in told
+    assert "came in a snapshot from ann" in told
+    assert "in a snapshot from ann" in told.splitlines()[0]
 
 
 async def test_after_a_start_it_says_what_was_not_kept(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Notes of the latest events of messages: kinds, order and limits."""
 
 from sync.group import values
-from sync.machine import SECOND, ChannelId, MessageId
+from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.happenings import KEPT_MAX, Happenings
 from sync.view.message_infos import Happening, Noticed, What
@@ -11,6 +11,7 @@ from tests.support.sync.channels import message_id
 HERE, ELSEWHERE = ChannelId("0c" * 16), ChannelId("0d" * 16)
 ONE, OTHER = message_id("one"), message_id("other")
 BEGAN = 5 * SECOND
+CAROL = PeerId("ca" * 32)
 
 
 def empty() -> Happenings:
@@ -46,6 +47,30 @@ def test_each_kind_is_told_in_its_order() -> None:
         Happening(6, What.LOST),
         Happening(7, What.WITHDRAWN),
     )
+
+
+def test_what_came_in_a_snapshot_says_so_while_all_notes_since_are_kept() -> None:
+    happenings = empty()
+    written, came, missing = message_id("written"), message_id("came"), message_id("missing")
+    happenings.note_effect(BEGAN, HERE, values.Written(1, written))
+    happenings.note_effect(BEGAN + 1, HERE, values.SnapshotCame(CAROL))
+    happenings.note_effect(BEGAN + 2, HERE, delivered(came))
+    happenings.note_effect(BEGAN + 3, HERE, values.Missing(missing, came))
+
+    def told(message: MessageId, channel: ChannelId = HERE) -> list[What]:
+        return [one.what for one in happenings.story(channel, message).happenings]
+
+    copied = happenings.story(HERE, ONE).happenings
+    assert copied == (Happening(BEGAN + 1, What.COPIED, by=CAROL),)
+    assert [told(one) for one in (written, came, missing)] == [
+        [What.WRITTEN],
+        [What.DELIVERED],
+        [What.MISSING],
+    ]
+    assert told(ONE, ELSEWHERE) == []
+    for number in range(KEPT_MAX):
+        happenings.note_effect(BEGAN + 4 + number, HERE, delivered(OTHER))
+    assert told(ONE) == []  # it may have come since, and its note was let go of
 
 
 def test_other_messages_channels_and_effects_are_not_told() -> None:
