@@ -30,6 +30,9 @@ from sync.view.view import CausalNode, Place, Trust
 KIN_SHOWN: Final = 8
 """Messages before and after that have a line; the graph (g) shows more."""
 
+GOES_BACK: Final = (
+    "Its author signed it as if not knowing acts of this channel that their message before it knew."
+)
 STAYS: Final = "Its bytes stay on all disks, and are passed on."
 
 TEXT_CELLS: Final = 60
@@ -140,6 +143,8 @@ def in_short(known: Known) -> str:
         said = (
             f"{said} It is folded away: its author was removed, and what it answers knew of that."
         )
+    if known.disk.stored is not None and known.disk.stored.goes_back:
+        said = f"{said} {GOES_BACK}"
     if line.hidden_by is not None:
         return f"{said} {name_of(line.hidden_by, known.called)}, an admin, has hidden it. {STAYS}"
     if line.deleted:

@@ -241,9 +241,19 @@ class SqliteHistory:
         """See `sync.view.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return None
+        return await self._database.read(partial(self._stored, channel, message_id))
+
+    def _stored(
+        self, channel: ChannelId, message_id: MessageId, db: sqlite3.Connection
+    ) -> "StoredInfo | None":
+        from storage.sqlite.late_lines import goes_back  # noqa: PLC0415  # few channels are governed
         from storage.sqlite.stored import stored_in  # noqa: PLC0415  # nor the bytes of a message
 
-        return await self._database.read(partial(stored_in, channel, message_id))
+        found = stored_in(channel, message_id, db)
+        governance = self._database.governances.of(channel, db)
+        if found is None or governance is None:
+            return found
+        return replace(found, goes_back=goes_back(message_id, governance, db))
 
     async def _lines(self, query: "Query", acts: "ActsOf | None" = None) -> list[Line]:
         """Return the lines that a query finds, and acts among them, in their one order."""

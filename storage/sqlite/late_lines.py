@@ -36,6 +36,12 @@ def marked(lines: Sequence[Line], stored: StoredGovernance, db: sqlite3.Connecti
     ]
 
 
+def goes_back(message: MessageId, stored: StoredGovernance, db: sqlite3.Connection) -> bool:
+    """Return whether a message claims to know less of governance than the one before it did."""
+    late = LateLines(stored.governance, StoredEntries(stored.channel, db))
+    return late.goes_back(message)
+
+
 class StoredEntries:
     """Stored entries of one channel (`sync.calimero.late_lines.Shelf`), each read once."""
 

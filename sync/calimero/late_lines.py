@@ -1,6 +1,8 @@
-"""Lines of somebody removed that claim not to know of it: how late each is, by all that is here.
+"""Lines that claim to know less of governance than their authors did, by all that is here.
 
-Nothing of it is stored, for a removal that comes later marks what came before.
+Lines of somebody removed are late where they claim not to know of that; anybody's line goes back
+where it claims to know less than the entry before it in its log. Nothing of it is stored, for a
+removal that comes later marks what came before.
 """
 
 from collections.abc import Iterator
@@ -8,9 +10,16 @@ from typing import Final, Protocol
 
 from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.late import Lateness, lateness, removals, removals_since
+from sync.calimero.governance.late import (
+    Lateness,
+    cut_goes_back,
+    lateness,
+    removals,
+    removals_since,
+)
 from sync.calimero.governance.ops import Key, OpId, Remove, Seal
-from sync.entries.entry import Entry
+from sync.calimero.governance.projection import Heads
+from sync.entries.entry import GOVERNANCE_MAX, Entry
 from sync.machine import MessageId, PeerId
 
 STEPS_MAX: Final = 10_000
@@ -49,7 +58,7 @@ class LateLines:
         entry = self._shelf.entry(message_id) if self.is_removed(author) else None
         if entry is None:
             return Lateness.IN_TIME
-        heads = tuple([OpId(head) for head in entry.header.governance])
+        heads = _heads(entry)
         if self._governance.dag.closure(heads) is None:
             return Lateness.IN_TIME
         key = _key(author)
@@ -63,6 +72,18 @@ class LateLines:
                 seal.entry == sealed and self._within(seal, entry) for seal in seals
             ),
         )
+
+    def goes_back(self, message_id: MessageId) -> bool:
+        """Return whether an entry claims to know less of governance than the one before it did.
+
+        False if that one, or an op that either names, is not here: nobody is flagged for it. Nor
+        for an entry that names as many heads as it may, for it may have had to leave some out.
+        """
+        entry, before = self._shelf.entry(message_id), self._shelf.backlink(message_id)
+        earlier = None if before is None else self._shelf.entry(before)
+        if entry is None or earlier is None or len(entry.header.governance) == GOVERNANCE_MAX:
+            return False
+        return cut_goes_back(self._governance, _heads(earlier), _heads(entry)) is True
 
     def _parent_cuts(self, entry: Entry) -> Iterator[int]:
         for parent in entry.header.parents:
@@ -87,6 +108,10 @@ class LateLines:
                 return True
             at = None if at is None else self._shelf.backlink(at)
         return False
+
+
+def _heads(entry: Entry) -> Heads:
+    return tuple([OpId(head) for head in entry.header.governance])
 
 
 def _key(author: PeerId) -> Key:

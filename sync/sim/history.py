@@ -149,7 +149,8 @@ class SimulatedHistory:
             for one in self._disk.changes_of(message_id)
             if (change := change_of(one)) is not None
         ]
-        return StoredInfo(row.message.payload, row.message.waku_hash, tuple(changes))
+        goes_back = bool(self._disk.ops) and self._late_lines().goes_back(message_id)
+        return StoredInfo(row.message.payload, row.message.waku_hash, tuple(changes), goes_back)
 
     def _positions(self, channel: ChannelId) -> list[Position]:
         return self._disk.lines() if channel == self._channel else []
@@ -180,10 +181,11 @@ class SimulatedHistory:
         )
         line = changed(line, self._disk.look(message_id), self._disk.me)
         if self._disk.ops:
-            governance = governance_of(self._channel, self._disk.ops)
-            late = LateLines(governance, DiskEntries(self._disk))
-            line = replace(line, late=late.of(line.author, message_id))
+            line = replace(line, late=self._late_lines().of(line.author, message_id))
         return self._named(line)
+
+    def _late_lines(self) -> LateLines:
+        return LateLines(governance_of(self._channel, self._disk.ops), DiskEntries(self._disk))
 
     def _lacks(self, entry: Entry) -> bool:
         """Return whether some parent of a message is not delivered by now."""

@@ -104,3 +104,5 @@ class StoredInfo:
     waku_hash: bytes
     changes: tuple[ChangeInfo, ...] = ()
     """Those delivered; of more than 100, the last ones."""
+    goes_back: bool = False
+    """Whether it claims to know less of governance than the entry before it in its author's log."""

@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 
-from sync.calimero.governance.ops import OpId
-from sync.entries.entry import Header, Kind, Text, encode_text, seal
+from sync.entries.entry import Entry, Header, Kind, Text, encode_text, seal
 from sync.group import values
 from sync.group.ingest import message_of
 from sync.machine import MILLISECOND
@@ -25,6 +24,8 @@ class HostileMember:
     number: int
     rng: random.Random
     done: Counter[str] = field(default_factory=Counter)
+    last: Entry | None = None
+    """The line that it signed last."""
 
     def act(self, name: str) -> None:
         """Do one of its acts now, if it is up and knows the channel."""
@@ -44,27 +45,29 @@ class HostileMember:
                 case SayHeartbeat(payload):
                     peers = tuple(world.nodes[one].identity.peer_id for one in sorted(node.joined))
                     world.say_of_governance(self.number, values.SendHeartbeat(peers, payload))
-                case SayLine(heads):
-                    world.send(self.number, self._line(heads), sorted(node.joined), world.governed)
+                case SayLine():
+                    world.send(self.number, self._line(deed), sorted(node.joined), world.governed)
 
-    def _line(self, heads: tuple[OpId, ...]) -> bytes:
-        """Return a line that is rightly signed, in a log of its own."""
+    def _line(self, deed: SayLine) -> bytes:
+        """Return a line that is rightly signed, in a log of its own or after the last one."""
         world, identity = self.world, self.world.nodes[self.number].identity
         assert world.governed is not None
         body = encode_text(Text("mallory", f"hostile {self.rng.random()}"))
+        before = self.last if deed.follows else None
         header = Header(
             author=identity.peer_id,
             channel_id=world.governed,
-            log=self.rng.getrandbits(63),
-            seq=1,
-            backlink=None,
+            log=self.rng.getrandbits(63) if before is None else before.header.log,
+            seq=1 if before is None else before.header.seq + 1,
+            backlink=None if before is None else before.message_id,
             skiplink=None,
             created_ns=world.now,
-            lamport=world.now // MILLISECOND,
+            lamport=world.now // MILLISECOND + (before is not None),
             parents=(),
             kind=Kind.TEXT,
             body_size=len(body),
             body_hash=hashlib.sha256(body).digest(),
-            governance=heads,
+            governance=deed.heads,
         )
-        return encode(message_of(seal(header, body, partial(world.sign, self.number))))
+        self.last = seal(header, body, partial(world.sign, self.number))
+        return encode(message_of(self.last))

@@ -62,6 +62,8 @@ class SayLine:
     """A rightly signed line that names this cut, to everybody."""
 
     heads: tuple[OpId, ...]
+    follows: bool = False
+    """Whether it goes on with the log of the line before, or begins another."""
 
 
 Deed: TypeAlias = SayOp | SayHeartbeat | SayLine
@@ -211,8 +213,9 @@ def beat_falsely(mind: Mind) -> Iterator[Deed]:
 
 
 def write_at_old_cuts(mind: Mind) -> Iterator[Deed]:
-    """Lines that name an old cut, or one that nobody knows."""
-    yield SayLine(mind.cut())
+    """Lines that name an old cut, also after one that knew all, or one that nobody knows."""
+    yield SayLine(mind.governance.heads[: limits.HEADS_MAX])
+    yield SayLine(mind.cut(), follows=True)
     yield SayLine((mind.invented(),))
 
 

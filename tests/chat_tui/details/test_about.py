@@ -43,6 +43,15 @@ def part(known: Known, label: str) -> str:
     return "\n".join(said.text for one in found for said in one.lines)
 
 
+async def test_an_author_whose_knowledge_goes_back_is_flagged(repaired: Scene) -> None:
+    known = await stories.known(repaired, stories.LOST)
+    assert known.disk.stored is not None
+    flagged = replace(known.disk, stored=replace(known.disk.stored, goes_back=True))
+
+    assert "signed it as if not knowing" not in part(known, "In short")
+    assert "signed it as if not knowing" in part(replace(known, disk=flagged), "In short")
+
+
 # -- a message of somebody else --------------------------------------------------------------------
 
 

@@ -102,3 +102,25 @@ async def test_somebody_let_in_again_and_what_they_write_then_is_in_time(tmp_pat
         after = await marks(store, channel)
 
     assert after == {"beyond": Lateness.BEYOND, "back": Lateness.IN_TIME}
+
+
+async def test_an_author_who_claims_to_know_less_than_in_the_entry_before_is_flagged(
+    tmp_path: Path,
+) -> None:
+    history = History("alice", signing=True)
+    earlier = [history.add("alice", "bob").id]
+    later = [history.add("alice", "carol").id]
+    bob, carol = author("bob", history), author("carol", history)
+    knowing = bob.write("knowing", lamport=10, governance=later)
+    back = bob.write("back", lamport=11, governance=earlier)
+    as_little = bob.write("as little", lamport=12, governance=earlier)
+    without = carol.write("lost", lamport=13, governance=later)
+    after_lost = carol.write("after lost", lamport=14, governance=earlier)
+    lines = [knowing, back, as_little, after_lost]
+
+    async with opened(tmp_path / "chat.db") as store:
+        channel = await governed(store, history, *delivered(*lines))
+        stored = [await store.history.stored(channel, one.entry.message_id) for one in lines]
+
+    assert without not in lines
+    assert [one is not None and one.goes_back for one in stored] == [False, True, False, False]

@@ -9,11 +9,12 @@ import pytest
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import Key, Role, SetRole
-from sync.machine import MINUTE, SECOND
+from sync.machine import MINUTE, SECOND, PeerId
 from sync.sim.governance.codes import governing_of, removal
 from sync.sim.governance.hostile import HostileMember
 from sync.sim.governance.hostile_acts import ACTS
 from sync.sim.network import Link
+from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
 
 SIZE, HOSTILE = 5, 4
@@ -65,17 +66,42 @@ def check(world: World, *, removed: bool) -> None:
         assert Key(world.nodes[HOSTILE].identity.public_key) not in there
 
 
+async def flagged(world: World) -> set[PeerId]:
+    """Return whose lines claim to know less of governance than those before them did."""
+    assert world.governed is not None
+    history = SimulatedView(world, 0, [str(one) for one in range(SIZE)], world.governed).history
+    page = await history.page(world.governed, before=None, limit=1000)
+    stored = {line: await history.stored(world.governed, line.message_id) for line in page}
+    return {line.author for line, one in stored.items() if one is not None and one.goes_back}
+
+
 @pytest.mark.parametrize(
     ("seed", "role", "removed"),
     [(1, Role.MEMBER, False), (2, Role.ADMIN, True)],
 )
-def test_the_others_have_one_membership_whatever_a_member_signs_and_sends(
+async def test_the_others_have_one_membership_whatever_a_member_signs_and_sends(
     seed: int, role: Role, removed: bool
 ) -> None:
     world, hostile = besieged(seed, role, removed=removed)
 
     assert set(hostile.done) == set(ACTS)
     check(world, removed=removed)
+    assert await flagged(world) <= {world.nodes[HOSTILE].identity.peer_id}
+
+
+async def test_who_signs_as_if_not_knowing_what_they_knew_is_flagged() -> None:
+    world = World(SIZE, 1, Link(), Terms(governed=True))
+    world.run(20 * SECOND)
+    hostile = HostileMember(world, HOSTILE, random.Random(1))
+    for number in HONEST:
+        world.act(0, SetRole(Key(world.nodes[HOSTILE].identity.public_key), Role.READER))
+        world.act(0, SetRole(Key(world.nodes[HOSTILE].identity.public_key), Role.MEMBER))
+        world.write_text(number, "an honest line", world.governed)
+        world.run(5 * SECOND)
+        hostile.act("lines at old cuts")
+        world.run(5 * SECOND)
+
+    assert await flagged(world) == {world.nodes[HOSTILE].identity.peer_id}
 
 
 @pytest.mark.slow
