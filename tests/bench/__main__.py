@@ -1,11 +1,14 @@
 """Run the benchmarks, or those that are named: `python -m tests.bench [NAME ...]`.
 
+`python -m tests.bench limits` measures ratios to floors instead (`tests.bench.limits.command`).
+
 Of a benchmark that others on this computer disturb, the least disturbed of a few runs counts:
 `others` among its parameters says what share of the machine they took. The exit code is 0 whether
 goals are met or not. Garbage is looked for as in the running chat (`chat_tui.client.gc_policy`).
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +37,7 @@ from tests.bench import (
     bench_sync,
     bench_ui,
 )
+from tests.bench.limits import command as limits
 from tests.bench.live import newcomer
 from tests.bench.report import Result, progress
 
@@ -88,6 +92,10 @@ REPEAT_WITHIN_S: Final = 90.0
 
 def main() -> None:
     """Measure, and print each figure as soon as it is known."""
+    if sys.argv[1:2] == ["limits"]:
+        gc_policy.settle()
+        limits.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--json", action="store_true", help="one JSON object a line (always so)")

@@ -70,7 +70,7 @@ def plain_latency(place: Path) -> Iterator[Result]:
     with Programs() as programs:
         alice, bob = plain_pair(programs, place)
         took_ms = [
-            _one_line(programs, alice, bob, f"single {number} ends") * 1000
+            one_line(programs, alice, bob, f"single {number} ends") * 1000
             for number in range(-WARM_UP, SINGLE)
         ][WARM_UP:]
         others = programs.others
@@ -80,8 +80,8 @@ def plain_latency(place: Path) -> Iterator[Result]:
         yield at_most(f"plain_latency_{name}", quantile(took_ms, share), "ms", goal, params)
 
 
-def _one_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
-    """Seconds from typing `text` to its arrival; then both get time to finish."""
+def one_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
+    """Return the seconds from typing `text` to its arrival; then both get time to finish."""
     since = bob.chunk_count
     began = time.perf_counter()
     programs.feed(alice, f"{text}\n".encode())
@@ -94,12 +94,12 @@ def plain_rate(place: Path) -> Iterator[Result]:
     """As many lines as alice takes, until bob has shown all."""
     with Programs() as programs:
         alice, bob = plain_pair(programs, place)
-        _warm_up(programs, alice, bob)
+        warm_up(programs, alice, bob)
         progress(f"{SUSTAINED} lines at once ...")
         began = time.perf_counter()
         texts = [f"sustained {number}" for number in range(SUSTAINED)]
         programs.feed(alice, "".join(f"{text}\n" for text in texts).encode())
-        times = _arrivals(programs, bob, texts, within_s=SUSTAINED / RATE_AIM * 10)
+        times = arrivals(programs, bob, texts, within_s=SUSTAINED / RATE_AIM * 10)
         rate = SUSTAINED / (max(times) - began)
         params: Params = {"lines": SUSTAINED, "others": programs.others}
     yield at_least("plain_rate", rate, "messages/s", RATE_AIM, params)
@@ -110,7 +110,7 @@ def plain_latency_at_rate(place: Path) -> Iterator[Result]:
     lines = STEADY_RATE * STEADY_S
     with Programs() as programs:
         alice, bob = plain_pair(programs, place)
-        _warm_up(programs, alice, bob)
+        warm_up(programs, alice, bob)
         progress(f"{STEADY_RATE} lines a second for {STEADY_S} s ...")
         texts = [f"steady {number}" for number in range(lines)]
         began = time.perf_counter()
@@ -118,7 +118,7 @@ def plain_latency_at_rate(place: Path) -> Iterator[Result]:
         for text, at in zip(texts, due, strict=True):
             programs.run(at - time.perf_counter())
             programs.feed(alice, f"{text}\n".encode())
-        times = _arrivals(programs, bob, texts, within_s=ARRIVE_WITHIN_S)
+        times = arrivals(programs, bob, texts, within_s=ARRIVE_WITHIN_S)
         params: Params = {"rate": STEADY_RATE, "seconds": STEADY_S, "others": programs.others}
     took_ms = [(arrived - at) * 1000 for arrived, at in zip(times, due, strict=True)]
     yield Result("plain_latency_at_rate_p50", quantile(took_ms, 0.5), "ms", params=params)
@@ -197,14 +197,13 @@ def _start_plain(programs: Programs, place: Path, name: str, port: int, *options
     return program
 
 
-def _warm_up(programs: Programs, alice: Program, bob: Program) -> None:
+def warm_up(programs: Programs, alice: Program, bob: Program) -> None:
+    """Type a few lines first."""
     for number in range(WARM_UP):
-        _one_line(programs, alice, bob, f"warm-up {number} ends")
+        one_line(programs, alice, bob, f"warm-up {number} ends")
 
 
-def _arrivals(
-    programs: Programs, bob: Program, texts: list[str], *, within_s: float
-) -> list[float]:
+def arrivals(programs: Programs, bob: Program, texts: list[str], *, within_s: float) -> list[float]:
     """Return the time at which bob showed each of `texts`, once he has shown all of them."""
     last = json.dumps(texts[-1]).encode()
     programs.wait_for(bob, last, since=0, within_s=within_s)

@@ -1,0 +1,1 @@
+"""Limits: figures beside floors that are timed in the same run."""

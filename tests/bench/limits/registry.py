@@ -1,0 +1,14 @@
+"""The limits that are measured, by name. Each has a file; a new one gets a line here."""
+
+from typing import Final
+
+from tests.bench.limits import latency, rate
+from tests.bench.limits.figures import Limit
+
+LIMITS: Final[dict[str, Limit]] = {
+    one.name: one
+    for one in (
+        rate.LIMIT,
+        latency.LIMIT,
+    )
+}
