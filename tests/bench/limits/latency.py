@@ -36,12 +36,9 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
                 programs.feed(alice, f"{text}\n".encode())
             times = arrivals(programs, bob, texts, within_s=WITHIN_S)
             took = [(shown - at) * 1e3 for shown, at in zip(times, due, strict=True)]
-            name, params = (
-                f"latency_{rate}",
-                {"rate": rate, "p50_ms": round(quantile(took, 0.5), 1)},
-            )
+            params: Params = {"rate": rate, "p50_ms": round(quantile(took, 0.5), 1)}
             p99 = quantile(took, 0.99)
-            yield Figure(f"{name}_p99", p99, floor, "ms", GOALS.get(rate), params=params)
+            yield Figure(f"latency_{rate}_p99", p99, floor, "ms", GOALS.get(rate), params=params)
 
 
 LIMIT: Final = Limit("latency", measure)
