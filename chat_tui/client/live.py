@@ -44,7 +44,7 @@ from sync.entries.membership import Membership
 from sync.errors import LocalError, StorageError
 from sync.group.clock_policy import Policy
 from sync.group.state_values import Content, StateKind
-from sync.machine import ChannelId, MessageId, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock
 from sync.net.invite import Invite
 from sync.net.options import NOT_YET
@@ -370,6 +370,11 @@ class Client:
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`; before `run` it has the channels alone."""
         return dressed(self._with_marks(), self.settings)
+
+    @property
+    def now(self) -> Nanos:
+        """The machines' time, as in a snapshot, which costs a hundred times as much."""
+        return self._clock.now()
 
     def _with_marks(self) -> Snapshot:
         """Return a snapshot with read marks also where we tell none."""

@@ -165,7 +165,7 @@ class JsonFace:
         if shown is not None and isinstance(event, PeerShown):
             shown.update(load_of(self._client.snapshot(), event.peer))
         if shown is not None:
-            self._print(aged(shown, self._client.snapshot().now))
+            self._print(aged(shown, self._client.now))
 
     def now_in(self, channel: ChannelId) -> None:
         """See `Face`; each event names its channel."""

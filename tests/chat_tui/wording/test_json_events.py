@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.client.live import Client
 from chat_tui.commands.command import Result
 from chat_tui.line_mode.output import JsonFace
 from chat_tui.wording import json_events
@@ -57,6 +58,7 @@ from sync.view.view import (
     PendingShown,
     PreviewShown,
     ReplacedShown,
+    Snapshot,
     SyncShown,
     Trust,
     TrustShown,
@@ -222,6 +224,32 @@ async def test_scripts_read_what_authors_take_and_how_much_of_them_waits(
     assert (result["event"], status["event"]) == ("result", "status")
     assert {one["peer"]: one["messages"] for one in status["authors"]} == {me: 1, them: 1}
     assert {"peer": them, "messages": 1, "bytes": stored} in status["authors"]
+
+
+@pytest.mark.net
+async def test_a_message_is_told_to_scripts_without_a_snapshot_of_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Client] = []
+    snapshot = Client.snapshot
+
+    def counted(client: Client) -> Snapshot:
+        asked.append(client)
+        return snapshot(client)
+
+    monkeypatch.setattr(Client, "snapshot", counted)
+    async with running(tmp_path, "alice") as alice:
+        face, heard = JsonFace(alice), Heard(alice)
+        for number in range(9):
+            await alice.send_text(lobby(alice), f"line {number}")
+        await heard.texts(9)
+        asked.clear()
+        for shown in heard.events:
+            face.event(shown)
+    told = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+
+    assert [one["text"] for one in told if one["event"] == "message"][-1] == "line 8"
+    assert len(asked) <= 1, "the name of the channel is asked for once"
 
 
 def test_trust_and_absence_are_told_to_scripts() -> None:
