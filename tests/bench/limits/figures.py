@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def ratio(self) -> float:
-        """How many times the floor it is."""
+        """Return the figure as a multiple of its floor."""
         return self.value / self.floor
 
 
@@ -40,7 +40,7 @@ run, in one order. What is compared goes right behind each other."""
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What `python -m tests.bench limits NAME` measures."""
+    """One name of `python -m tests.bench limits NAME`."""
 
     name: str
     measure: Measure
