@@ -28,6 +28,7 @@ from zeroconf.const import (
     _TYPE_TXT,
 )
 
+from sync.entries.identity import Identity
 from sync.errors import RemoteError
 from sync.net.clock import draw_key
 from sync.net.discovery.mdns import SERVICE
@@ -46,6 +47,7 @@ TTL_S = 120
 IDLE_MAX_S = 30.0
 PING_S = 1.0
 PACKETS_PER_SECOND = 250
+DIALS_MAX = 4
 SINK_PORT = 46021
 """The port where the programs listen too: who is sent here finds somebody."""
 
@@ -221,6 +223,14 @@ async def crowd(target: str, port: str, connections: str) -> None:
         writer.transport.abort()
 
 
+async def dialled(target: str, port: int, key: Identity) -> SecureStream:
+    """Link as somebody, in a few tries: on a busy machine a handshake may take too long."""
+    for _ in range(DIALS_MAX - 1):
+        with suppress(RemoteError):
+            return await SecureStream.dial(target, port, key, draw_key)
+    return await SecureStream.dial(target, port, key, draw_key)
+
+
 async def identities(target: str, port: str, count: str, channel: str = "") -> None:
     """Link as so many people, of an open channel or of none, and stay for as long as one may."""
     secrets = (
@@ -236,7 +246,7 @@ async def identities(target: str, port: str, count: str, channel: str = "") -> N
 
     async with asyncio.TaskGroup() as staying:
         for number in range(int(count)):
-            stream = await SecureStream.dial(target, int(port), identity(str(number)), draw_key)
+            stream = await dialled(target, int(port), identity(str(number)))
             proofs = Membership(stream.role, stream.handshake_hash, secrets).opening()
             stream.send_batch([encode(Open(PROTOCOL, 0)), *map(encode, map(Proof, proofs))])
             streams.append(stream)
@@ -260,7 +270,7 @@ async def sessions(target: str, port: str, count: str, channel: str) -> None:
     streams: list[SecureStream] = []
     for number in range(int(count)):
         key = identity(str(number // 8))
-        stream = await SecureStream.dial(target, int(port), key, draw_key)
+        stream = await dialled(target, int(port), key)
         proofs = Membership(
             stream.role, stream.handshake_hash, {opened.channel: plain(opened.secret)}
         )
