@@ -26,6 +26,7 @@ from storage.sqlite.looks import (
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.storing import Stored
 from sync.entries.changes import (
     CHANGING,
     UNCHANGED,
@@ -35,6 +36,7 @@ from sync.entries.changes import (
     Redaction,
     Replacement,
     TakenBack,
+    may_touch,
     nobody_hides,
     touched_by,
 )
@@ -118,15 +120,6 @@ CHANGING_ROWS: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """A message that was just stored, under its number."""
-
-    number: int
-    channel: bytes
-    entry: Entry
-
-
-@dataclass(frozen=True, slots=True)
 class _Target:
     """A line that is changed."""
 
@@ -165,10 +158,14 @@ def settle(
     Also keeps the search index to what is shown: the words of what was stored are in it. `hides`
     says of a redaction whether its author might hide lines of others.
     """
-    changing = [(one, change) for one in stored if (change := touched_by(one.entry)) is not None]
+    changing = [
+        (one, change)
+        for one in stored
+        if may_touch(one.columns.kind, one.body) and (change := touched_by(one.entry)) is not None
+    ]
     if not changing and not any(db.execute(ANY).fetchone()):
         return []
-    lines = [_place(one) for one in stored if one.entry.header.kind not in CHANGING]
+    lines = [_place(one) for one in stored if one.columns.kind not in CHANGING]
     came = select_for_rows(db, OF_TARGETS, [*lines, *moved], OF_TARGETS_REST)
     came += withheld_among(db, [*lines, *moved])
     keys = {_key(one, change) for one, change in changing}
@@ -187,7 +184,7 @@ def settle(
 def adopt(db: sqlite3.Connection, hides: Callable[[Entry], bool] = nobody_hides) -> None:
     """Take up the changes among the messages: those of a version that knew none, or all anew."""
     rows = [row for row in db.execute(CHANGING_ROWS).fetchall() if is_sound(*row[:CLAIMS])]
-    settle(db, [Stored(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], (), hides)
+    settle(db, [Stored.of(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], (), hides)
 
 
 def _taken_back_by(db: sqlite3.Connection, keys: Iterable[Key]) -> set[Key]:
@@ -197,7 +194,7 @@ def _taken_back_by(db: sqlite3.Connection, keys: Iterable[Key]) -> set[Key]:
 
 
 def _place(one: Stored) -> Place:
-    return (one.channel, bytes.fromhex(one.entry.message_id))
+    return (one.channel, one.columns.message_id)
 
 
 def _key(one: Stored, change: Touch) -> Key:
@@ -211,13 +208,14 @@ def _key(one: Stored, change: Touch) -> Key:
             reacts = TAKES_BACK
         case _:
             reacts = 0
-    return (one.channel, target, reacts, bytes.fromhex(one.entry.header.author))
+    return (one.channel, target, reacts, one.columns.author)
 
 
 def _row(one: Stored, change: Touch, hides: Callable[[Entry], bool]) -> Row:
-    stored_id, lamport = bytes.fromhex(one.entry.message_id), one.entry.header.lamport
     hiding = isinstance(change, Redaction) and hides(one.entry)
-    return (stored_id, *_key(one, change), from_u64(lamport), one.number, 0, hiding)
+    columns = one.columns
+    lamport = from_u64(columns.lamport)
+    return (columns.message_id, *_key(one, change), lamport, one.number, 0, hiding)
 
 
 def _targets(db: sqlite3.Connection, places: Collection[Row]) -> list[_Target]:

@@ -10,15 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from storage.sqlite.changes import Stored
 from storage.sqlite.columns import from_u64, message_id, peer_id, to_u64
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, is_sound
-from sync.entries.entry import Entry, lipmaa
-from sync.group.logs import is_formed, place_of
+from storage.sqlite.storing import Stored
+from sync.entries.columns import Columns, columns_of
+from sync.entries.entry import lipmaa
+from sync.group.logs import has_its_links
 from sync.group.records import Contradiction, Contradicts
-from sync.machine import ChannelId, MessageId, PeerId
+from sync.machine import ChannelId
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
 TWINS: Final = "SELECT column5, other.message_id FROM (VALUES"
@@ -86,13 +87,14 @@ makes more keys than that has the disk asked, which is 30 us a message."""
 IDS_KEPT: Final = 16
 """Ids remembered a log: eight of nine skiplinks go no further back."""
 
-Log: TypeAlias = tuple[ChannelId, PeerId, int]
+Log: TypeAlias = tuple[bytes, bytes, int]
+"""Channel, author and number of a log."""
 
 
 @dataclass(slots=True)
 class _Top:
     seq: int
-    ids: deque[MessageId]
+    ids: deque[bytes]
     """Of the entry with this number, and of those before it without a gap; the newest last."""
 
 
@@ -109,35 +111,32 @@ class Tops:
         self.any_awaited = True
         """Whether links may wait for entries that are not here."""
 
-    def check_entry(self, channel: ChannelId, entry: Entry) -> bool:
+    def check_entry(self, channel: bytes, entry: Columns) -> bool:
         """Take note of an entry just stored; whether it is the next one of its log."""
-        header = entry.header
-        log = (channel, header.author, header.log)
+        log = (channel, entry.author, entry.log)
         top = self._tops.get(log)
         if top is None:
             return False
-        if header.seq != top.seq + 1 or header.backlink != top.ids[-1]:
+        if entry.seq != top.seq + 1 or entry.backlink != top.ids[-1]:
             del self._tops[log]  # what comes after it in this commit is looked up as well
             return False
-        top.seq = header.seq
+        top.seq = entry.seq
         top.ids.append(entry.message_id)
         return True
 
-    def is_behind(self, channel: ChannelId, entry: Entry) -> bool:
+    def is_behind(self, channel: bytes, entry: Columns) -> bool:
         """Return whether the remembered ids confirm the skiplink of the newest entry."""
-        header = entry.header
-        ids = self._tops[channel, header.author, header.log].ids
-        back = header.seq - lipmaa(header.seq)
-        return back < len(ids) and ids[-1 - back] == header.skiplink
+        ids = self._tops[channel, entry.author, entry.log].ids
+        back = entry.seq - lipmaa(entry.seq)
+        return back < len(ids) and ids[-1 - back] == entry.skiplink
 
     def look_up(self, db: sqlite3.Connection, stored: Sequence[Stored]) -> None:
         """Learn what is the newest in the logs of these."""
         if len(self._tops) > LOGS_KEPT:
             self._tops.clear()
-        logs = {_place(one.channel, one.entry)[:3] for one in stored}
+        logs = {_place(one.channel, one.columns)[:3] for one in stored}
         for channel, author, log, seq, top in select_for_rows(db, TOPS, sorted(logs), TOPS_REST):
-            known = (ChannelId(channel.hex()), peer_id(author), to_u64(log))
-            self._tops[known] = _Top(to_u64(seq), deque([message_id(top)], IDS_KEPT))
+            self._tops[channel, author, to_u64(log)] = _Top(to_u64(seq), deque([top], IDS_KEPT))
 
 
 class Link(NamedTuple):
@@ -148,7 +147,7 @@ class Link(NamedTuple):
     target: bytes
     place: Row
     what: Contradicts
-    named_by: Entry
+    named_by: Columns
 
 
 def found_at_commit(
@@ -157,14 +156,13 @@ def found_at_commit(
     """Return, and note, what these messages, just stored, contradict of what is here."""
     loose: list[Stored] = []
     links: list[Link] = []
-    odd = [(NOTHING, one.number) for one in stored if not is_formed(place_of(one.entry.header))]
+    odd = [(NOTHING, one.number) for one in stored if not _is_formed(one.columns)]
     execute_for_rows(db, AWAIT, odd)
     for one in stored:
-        entry = one.entry
-        channel, skiplink = entry.header.channel_id, entry.header.skiplink
-        if not tops.check_entry(channel, entry):
+        entry = one.columns
+        if not tops.check_entry(one.channel, entry):
             loose.append(one)
-        elif skiplink is None or tops.is_behind(channel, entry):
+        elif entry.skiplink is None or tops.is_behind(one.channel, entry):
             continue
         links += _links(one.number, one.channel, entry)
     found: list[Contradiction] = []
@@ -223,20 +221,21 @@ def _untrue(db: sqlite3.Connection, links: Sequence[Link], tops: Tops) -> Iterat
 def _twins(db: sqlite3.Connection, stored: Sequence[Stored]) -> Iterator[Contradiction]:
     """Yield the forks: another one was here before under the same author, log and number."""
     by_number = {one.number: one for one in stored}
-    rows = [(*_place(one.channel, one.entry), one.number) for one in stored]
+    rows = [(*_place(one.channel, one.columns), one.number) for one in stored]
     first: dict[int, bytes] = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
     for number, other in first.items():
         one = by_number[number]
-        place = _place(one.channel, one.entry)
+        place = _place(one.channel, one.columns)
         if _signed_place(db, one.channel, other) == place:
-            later = bytes.fromhex(one.entry.message_id)
-            yield _contradiction(Contradicts.FORK, place, later, other)
+            yield _contradiction(Contradicts.FORK, place, one.columns.message_id, other)
 
 
 def _signed_place(db: sqlite3.Connection, channel: bytes, stored_id: bytes) -> Row | None:
     """Return what the bytes of a message say of its place: nobody is accused by columns alone."""
     row = db.execute(ONE, (stored_id, channel)).fetchone()
-    return _place(channel, entry_of(row[-1])) if row is not None and is_sound(*row) else None
+    if row is None or not is_sound(*row):
+        return None
+    return _place(channel, columns_of(entry_of(row[-1])))
 
 
 def _awaited(
@@ -246,12 +245,12 @@ def _awaited(
     tops.any_awaited = bool(db.execute(ANY_AWAITED).fetchone()[0])
     if not tops.any_awaited:
         return ()
-    places = {bytes.fromhex(one.entry.message_id): _place(one.channel, one.entry) for one in stored}
+    places = {one.columns.message_id: _place(one.channel, one.columns) for one in stored}
     keys = [(target,) for target in places]
     wrong: list[Link] = []
     for row in select_for_rows(db, WAITING, keys, WAITING_REST):
         if is_sound(*row[:CLAIMS]):
-            links = _links(row[-1], row[0], entry_of(row[CLAIMS - 1]))
+            links = _links(row[-1], row[0], columns_of(entry_of(row[CLAIMS - 1])))
             wrong += [
                 link
                 for link in links
@@ -261,30 +260,31 @@ def _awaited(
     return _wrong(wrong)
 
 
-def _links(number: int, channel: bytes, entry: Entry) -> Iterator[Link]:
-    header = entry.header
-    whose = (bytes.fromhex(header.author), from_u64(header.log))
+def _links(number: int, channel: bytes, entry: Columns) -> Iterator[Link]:
+    whose = (entry.author, from_u64(entry.log))
     for what, target, seq in (
-        (Contradicts.BACKLINK, header.backlink, header.seq - 1),
-        (Contradicts.SKIPLINK, header.skiplink, lipmaa(header.seq)),
+        (Contradicts.BACKLINK, entry.backlink, entry.seq - 1),
+        (Contradicts.SKIPLINK, entry.skiplink, lipmaa(entry.seq)),
     ):
         if target is not None:
             place = (*whose, from_u64(seq))
-            yield Link(number, channel, bytes.fromhex(target), place, what, entry)
+            yield Link(number, channel, target, place, what, entry)
 
 
 def _wrong(links: Iterable[Link]) -> Iterator[Contradiction]:
     for link in links:
         entry = link.named_by
-        naming = bytes.fromhex(entry.message_id)
         place = _place(link.channel, entry)
-        yield _contradiction(link.what, place, naming, link.target)
+        yield _contradiction(link.what, place, entry.message_id, link.target)
 
 
-def _place(channel: bytes, entry: Entry) -> Row:
-    header = entry.header
-    author = bytes.fromhex(header.author)
-    return (channel, author, from_u64(header.log), from_u64(header.seq))
+def _place(channel: bytes, entry: Columns) -> Row:
+    return (channel, entry.author, from_u64(entry.log), from_u64(entry.seq))
+
+
+def _is_formed(entry: Columns) -> bool:
+    backlink, skiplink = entry.backlink is not None, entry.skiplink is not None
+    return has_its_links(entry.seq, backlink=backlink, skiplink=skiplink)
 
 
 def _contradiction(what: Contradicts, place: Row, stored_id: bytes, other: bytes) -> Contradiction:

@@ -6,7 +6,7 @@ stored.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar, assert_never
@@ -34,7 +34,6 @@ from storage.sqlite.governance import (
     ops_of,
     pending_of,
 )
-from storage.sqlite.looks import readable
 from storage.sqlite.payloads import entry_of, message_of
 from storage.sqlite.queries import (
     CLOCK,
@@ -45,7 +44,6 @@ from storage.sqlite.queries import (
     GAPS,
     HELD_BACK,
     HOLES,
-    LAST_NUMBER,
     LOAD,
     LOAD_BY_HASH,
     LOADING_AFTER,
@@ -60,9 +58,6 @@ from storage.sqlite.queries import (
     SET_DELIVERY,
     SET_LOG,
     SET_STATUS,
-    STORE,
-    STORE_PARENTS,
-    STORE_TEXTS,
     UNNAMED_TIPS,
     UNSENT,
 )
@@ -70,6 +65,7 @@ from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.staging import PageRottedError, drop, keep_staged, page_at, staged_of, swap_in
 from storage.sqlite.state import StateRecord, keep_state, state_of
+from storage.sqlite.storing import Stores, store
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.errors import StorageError
@@ -87,6 +83,7 @@ from sync.group.values import (
     Outline,
     OwnState,
     Record,
+    Replayed,
     SetClock,
     SetCompared,
     SetCounter,
@@ -96,6 +93,7 @@ from sync.group.values import (
     SetStatus,
     StageSnapshot,
     Status,
+    StoreChecked,
     StoreMessage,
     StoreOp,
     StorePending,
@@ -235,7 +233,7 @@ class SqliteJournal:
         found: list[Contradiction] = []
 
         def change(db: sqlite3.Connection) -> None:
-            def write(records: Sequence[Record]) -> None:
+            def write(records: Sequence[Replayed]) -> None:
                 found.extend(_commit(records, tops, self._hides, db)[1])
 
             swap_in(key, replay, write, lambda: self._database.is_closing, db)
@@ -286,12 +284,12 @@ class SqliteJournal:
 
 
 def _commit(  # noqa: PLR0915  # an arm for each kind of record
-    records: Sequence[Record],
+    records: Sequence[Replayed],
     tops: Tops,
     hides_by: Callable[[sqlite3.Connection], Hides],
     db: sqlite3.Connection,
 ) -> tuple[list[Altered], list[Contradiction]]:
-    stores: list[StoreMessage] = []
+    stores: list[Stores] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
     deliveries: dict[tuple[bytes, bytes], Row] = {}
     logs: dict[bytes, Row] = {}
@@ -305,7 +303,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
-            case StoreMessage():
+            case StoreMessage() | StoreChecked():
                 stores.append(record)
             case SetStatus(channel, changed, status, after_gap):
                 statuses[_key(channel, changed)] = (STATUS[status], after_gap)
@@ -329,7 +327,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
                 state.append(record)
             case _:
                 assert_never(record)
-    stored = _store(stores, db) if stores else []
+    stored = store(stores, db) if stores else []
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
@@ -377,56 +375,6 @@ def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) 
         return
     changed = execute_for_rows(db, statement, rows, rest)
     assert changed == len(rows), f"{len(rows) - changed} of {len(rows)} are not there: {statement}"
-
-
-def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> list[changes.Stored]:
-    (last,) = db.execute(LAST_NUMBER).fetchone()
-    numbered = list(enumerate(stores, start=last + 1))
-    execute_for_rows(db, STORE, [_message_row(number, record) for number, record in numbered])
-    parents = [
-        (number, bytes.fromhex(parent))
-        for number, record in numbered
-        for parent in {parent.message_id for parent in record.message.entry.header.parents}
-    ]
-    execute_for_rows(db, STORE_PARENTS, parents)
-    texts = [row for number, record in numbered for row in _text_rows(number, record)]
-    execute_for_rows(db, STORE_TEXTS, texts)
-    return [
-        changes.Stored(number, bytes.fromhex(record.message.channel), record.message.entry)
-        for number, record in numbered
-    ]
-
-
-def _message_row(number: int, record: StoreMessage) -> Row:
-    message = record.message
-    header = message.entry.header
-    return (
-        number,
-        bytes.fromhex(message.channel),
-        bytes.fromhex(message.entry.message_id),
-        message.waku_hash,
-        from_u64(header.created_ns),
-        from_u64(header.lamport),
-        bytes.fromhex(header.author),
-        from_u64(header.log),
-        from_u64(header.seq),
-        None if header.backlink is None else bytes.fromhex(header.backlink),
-        header.kind,
-        STATUS[record.status],
-        record.after_gap,
-        None if record.delivery is None else DELIVERY[record.delivery],
-        record.attempts,
-        header.body_size,
-        message.payload,
-    )
-
-
-def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, str]]:
-    """Yield what the search index takes of a message: nothing, if it is no text."""
-    entry = record.message.entry
-    text = readable(entry.header.kind, entry.body)
-    if text is not None:
-        yield number, text.nick, text.text
 
 
 # --- Reading -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from storage.sqlite.columns import from_u64, message_id, to_u64
 from sync.errors import StorageError
-from sync.group.records import Record, StoreMessage, StorePending, stamped_row
+from sync.group.records import Replayed, StoreChecked, StoreMessage, StorePending, stamped_row
 from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
 from sync.runner.journal import Replay
 from sync.sessions.page_values import LogPlace
@@ -121,7 +121,7 @@ def in_parts(records: Iterator[T], most: int = RECORDS_AT_ONCE) -> Iterator[Sequ
 def swap_in(
     channel: bytes,
     replay: Replay,
-    write: Callable[[Sequence[Record]], None],
+    write: Callable[[Sequence[Replayed]], None],
     is_closing: Callable[[], bool],
     db: sqlite3.Connection,
 ) -> None:
@@ -146,8 +146,10 @@ def swap_in(
     drop(db, channel)
 
 
-def _about(record: Record) -> bytes | None:
+def _about(record: Replayed) -> bytes | None:
     """Return the id of a message that a record stores."""
+    if isinstance(record, StoreChecked):
+        return record.columns.message_id
     if isinstance(record, StoreMessage | StorePending):
         return bytes.fromhex(record.message.entry.message_id)
     return None

@@ -285,12 +285,16 @@ def _header_from_wire(parsed: entry_pb2.Header) -> Header:
         kind=parsed.kind,
         body_size=parsed.body_size,
         body_hash=_sized(parsed.body_hash),
-        governance=_heads(tuple(governance)) if governance else (),
+        governance=check_heads(tuple(governance)) if governance else (),
     )
 
 
-def _heads(heads: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Check the heads of governance: ids, sorted, each once, and not too many."""
+def check_heads(heads: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Check the heads of governance: ids, sorted, each once, and not too many.
+
+    Raises:
+        DecodeError: they are not.
+    """
     if len(heads) > GOVERNANCE_MAX:
         raise DecodeError(f"{len(heads)} heads of governance, {GOVERNANCE_MAX} allowed")
     before = b""

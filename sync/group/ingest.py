@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
+from sync.entries.columns import Columns, Signed
 from sync.entries.entry import Entry, Header, Parent, open_content
 from sync.errors import RemoteError
 from sync.group.logs import place_of
 from sync.group.records import Outline, StoredMessage
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.sds.incoming import Content
 from sync.sds.message import LAN_LIMITS, HistoryEntry, Kind, Limits, Message
-from sync.sds.wire import decode, encode_canonical
+from sync.sds.wire import decode, encode_canonical, encode_wrapped
 from sync.waku.message import (
     TIMESTAMP_MAX,
     WakuMessage,
@@ -63,6 +64,19 @@ class Gate:
         return StoredMessage(
             self.channel, entry, deterministic_hash(self.pubsub_topic, waku), payload
         )
+
+    def wrap(self, columns: Columns, content: bytes) -> tuple[bytes, bytes]:
+        """Return the payload and the Waku hash that `store` gives of a checked entry."""
+        payload = encode_wrapped(
+            columns.author,
+            columns.message_id,
+            columns.channel_id,
+            columns.lamport,
+            columns.parents,
+            content,
+        )
+        waku = WakuMessage(payload, self.content_topic, columns.created_ns)
+        return payload, deterministic_hash(self.pubsub_topic, waku)
 
     def read(self, payload: bytes) -> Message:
         """Parse an SDS frame of this channel.
@@ -112,6 +126,17 @@ class Gate:
         if not self.verify(entry.header.author, entry.signature, entry.header_bytes):
             raise RemoteError("the signature is not its author's")
 
+    def check_columns(self, signed: Signed) -> None:
+        """Check an entry by itself, opened as columns.
+
+        Raises:
+            RemoteError: as `check_opened`.
+        """
+        columns = signed.columns
+        self._check_claims(columns.channel_id.hex(), columns.created_ns, columns.governance)
+        if not self.verify(PeerId(columns.author.hex()), signed.signature, signed.header_bytes):
+            raise RemoteError("the signature is not its author's")
+
     def check_copy(self, message: Message) -> Entry:
         """Check all but the signature: enough for another copy of what is here already.
 
@@ -138,13 +163,16 @@ class Gate:
             RemoteError: of another channel, of no time of Waku's, or with heads of governance where
                 there is none, or without them where there is.
         """
-        if header.channel_id != self.channel:
+        self._check_claims(header.channel_id, header.created_ns, header.governance)
+
+    def _check_claims(self, channel: str, created_ns: Nanos, governance: tuple[bytes, ...]) -> None:
+        if channel != self.channel:
             raise RemoteError("an entry of another channel")
-        if header.created_ns >= TIMESTAMP_MAX:
+        if created_ns >= TIMESTAMP_MAX:
             raise RemoteError("a time that no Waku message can have")
-        if self.governed and not header.governance:
+        if self.governed and not governance:
             raise RemoteError("an entry of a governed channel without heads of governance")
-        if header.governance and not self.governed:
+        if governance and not self.governed:
             raise RemoteError("heads of governance in a channel without governance")
 
     def read_transfer(self, waku: WakuMessage, topic: str) -> tuple[Message, StoredMessage]:

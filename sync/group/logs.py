@@ -122,10 +122,16 @@ def place_of(header: Header) -> LogPlace:
 
 def is_formed(place: LogPlace) -> bool:
     """Return whether an entry has the links that its number wants, and no others (PROTOCOL 2)."""
-    if place.seq == 1:
-        return place.backlink is None and place.skiplink is None
-    skips = lipmaa(place.seq) not in {0, place.seq - 1}
-    return place.backlink is not None and (place.skiplink is not None) is skips
+    backlink, skiplink = place.backlink is not None, place.skiplink is not None
+    return has_its_links(place.seq, backlink=backlink, skiplink=skiplink)
+
+
+def has_its_links(seq: int, *, backlink: bool, skiplink: bool) -> bool:
+    """Return `is_formed` of an entry with this number that has these links."""
+    if seq == 1:
+        return not backlink and not skiplink
+    skips = lipmaa(seq) not in {0, seq - 1}
+    return backlink and skiplink is skips
 
 
 class _Log:

@@ -1,5 +1,6 @@
 """Journal records of a channel, and the state restored from them after a start."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
@@ -8,7 +9,8 @@ from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.state.entry import RegisterKey
 from sync.entries.changes import Look
-from sync.entries.entry import Entry
+from sync.entries.columns import Columns
+from sync.entries.entry import Entry, open_content
 from sync.group.clock_values import ClockKept
 from sync.group.logs import LogPlace, LogState
 from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
@@ -43,6 +45,26 @@ class StoreMessage:
     """Only for own messages."""
     attempts: int = 0
     """Number of times it was sent again; see `UNSENT`."""
+
+
+class StoreChecked(NamedTuple):
+    """Record of a replay: `StoreMessage`, as columns; nothing of it need be opened again."""
+
+    channel: ChannelId
+    columns: Columns
+    content: bytes
+    """The signed entry, as it was sent."""
+    waku_hash: bytes
+    payload: bytes
+    status: Status
+    after_gap: bool
+    delivery: Delivery | None
+
+    def opened(self) -> StoreMessage:
+        """Return it as a journal that keeps entries wants it."""
+        entry = open_content(self.content)
+        message = StoredMessage(self.channel, entry, self.waku_hash, self.payload)
+        return StoreMessage(message, self.status, self.after_gap, self.delivery)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +210,14 @@ Record: TypeAlias = (
     | StageSnapshot
     | DropSnapshot
 )
+
+Replayed: TypeAlias = Record | StoreChecked
+"""Records that come of the replay of a snapshot."""
+
+
+def opened(records: Iterable[Replayed]) -> list[Record]:
+    """Return what a replay makes as a journal that keeps entries wants it."""
+    return [one.opened() if isinstance(one, StoreChecked) else one for one in records]
 
 
 @dataclass(frozen=True, slots=True)

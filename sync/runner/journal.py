@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from sync.entries.entry import Entry
-from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
+from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record, Replayed
 from sync.group.values import OpId
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
@@ -34,7 +34,7 @@ class Loaded:
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
-Replay: TypeAlias = Callable[[Iterable[bytes]], Iterator[Record]]
+Replay: TypeAlias = Callable[[Iterable[bytes]], Iterator[Replayed]]
 """Makes records of the pages of a snapshot, of which the last comes first: the oldest entries. It
 runs on the disk's own thread, so it is pure, and keeps nothing of a page but ids."""
 

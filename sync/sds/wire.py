@@ -1,5 +1,9 @@
 """SDS message <-> protobuf bytes. The only SDS file that knows protobuf exists."""
 
+from binascii import hexlify
+from collections.abc import Sequence
+from typing import Final
+
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 
 from proto import sds_pb2
@@ -15,6 +19,7 @@ from sync.sds.message import (
     Limits,
     Message,
 )
+from sync.structures.codec import encode_uvarint
 
 
 def encode(message: Message) -> bytes:
@@ -45,6 +50,45 @@ def encode_canonical(message: Message) -> bytes:
     if message.bloom_filter is None and not message.repair_request:
         return encode(message)
     return encode(message._replace(bloom_filter=None, repair_request=()))
+
+
+SENDER, MESSAGE, CHANNEL = b"\x0a\x40", b"\x12\x40", b"\x1a\x20"
+"""Tags and lengths of ids in hexadecimal characters."""
+LAMPORT: Final = b"\x50"
+NAMED: Final = b"\x5a\xa6\x01\x0a\x40"
+HINT: Final = b"\x12\x20"
+WRITTEN_BY: Final = b"\x1a\x40"
+"""Tags and lengths of an entry of the causal history, and of its parts."""
+CONTENT: Final = b"\xa2\x01"
+
+
+def encode_wrapped(
+    sender: bytes,
+    message_id: bytes,
+    channel: bytes,
+    lamport: int,
+    history: Sequence[tuple[bytes, bytes, bytes]],
+    content: bytes,
+) -> bytes:
+    """Return the canonical bytes of a message with content, put together from ids in bytes.
+
+    They are those of `encode`, in a fifth of its time. All sizes are those of our own messages: ids
+    and hints of 32 bytes, and a channel of 16.
+
+    Args:
+        sender: whose it is.
+        message_id: its id.
+        channel: of which channel.
+        lamport: when.
+        history: id, sender and hint of each message that it names.
+        content: what is in it; not empty.
+    """
+    parts = [SENDER, hexlify(sender), MESSAGE, hexlify(message_id), CHANNEL, hexlify(channel)]
+    parts += [LAMPORT, encode_uvarint(lamport)]
+    for named, author, hint in history:
+        parts += [NAMED, hexlify(named), HINT, hint, WRITTEN_BY, hexlify(author)]
+    parts += [CONTENT, encode_uvarint(len(content)), content]
+    return b"".join(parts)
 
 
 def decode(payload: bytes, limits: Limits = LAN_LIMITS) -> Message:

@@ -14,7 +14,7 @@ from sync.entries import identity
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.group.records import StoreOp
+from sync.group.records import StoreOp, opened
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
@@ -266,7 +266,7 @@ class Turning:
         for channel in batch.swaps:
             pages = [page.chunk for page in reversed(node.disks[channel].staged)]
             replay = node.runner.groups[channel].begin_replay(now)
-            records[channel] = [*replay(pages), values.DropSnapshot(channel)]
+            records[channel] = [*opened(replay(pages)), values.DropSnapshot(channel)]
         took = COMMIT[1] * sum(1 + len(some) // values.PAGE for some in records.values())
         self.time.call(self.time.now + took, partial(self._swapped, node, batch, records))
         if node.doomed:

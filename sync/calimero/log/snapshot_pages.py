@@ -9,9 +9,9 @@ from typing import Protocol
 from sync.calimero.governance.ops import GroupId
 from sync.calimero.log.snapshot_messages import SnapshotChunk, decode
 from sync.calimero.state.entry import open_entry
-from sync.entries.entry import Entry, open_content
+from sync.entries.columns import Signed, open_columns
 from sync.errors import RemoteError
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sessions.page_values import CheckedPage, LogPlace
 
 
@@ -22,7 +22,7 @@ class PageGate(Protocol):
     def channel(self) -> ChannelId:
         """The channel."""
 
-    def check_signed(self, entry: Entry) -> None:
+    def check_columns(self, signed: Signed) -> None:
         """Refuse an entry of another channel, or not signed by its author.
 
         Raises:
@@ -46,21 +46,28 @@ def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
         raise RemoteError("another message instead of a page of a snapshot")
     if chunk.head.of_state:
         return _check_state(gate, chunk)
-    last: LogPlace | None = None
-    first: LogPlace | None = None
+    last: tuple[int, bytes] | None = None
+    first: tuple[int, bytes] | None = None
+    ours = bytes.fromhex(me)
     own: set[int] = set()
     for record in chunk.records:
-        entry = open_content(record)
-        gate.check_signed(entry)
-        place = (entry.header.lamport, entry.message_id)
+        signed = open_columns(record)
+        gate.check_columns(signed)
+        columns = signed.columns
+        place = (columns.lamport, columns.message_id)
         if last is not None and place >= last:
             raise RemoteError("the messages of a page are not in falling order")
         first, last = first or place, place
-        if entry.header.author == me:
-            own.add(entry.header.log)
-    if chunk.head.cursor != last:
+        if columns.author == ours:
+            own.add(columns.log)
+    ends = _named(last)
+    if chunk.head.cursor != ends:
         raise RemoteError("a page whose cursor is not the place of its last message")
-    return CheckedPage(first, last, len(chunk.records), 0, tuple(sorted(own)))
+    return CheckedPage(_named(first), ends, len(chunk.records), 0, tuple(sorted(own)))
+
+
+def _named(place: tuple[int, bytes] | None) -> LogPlace | None:
+    return None if place is None else (place[0], MessageId(place[1].hex()))
 
 
 def _check_state(gate: PageGate, chunk: SnapshotChunk) -> CheckedPage:

@@ -13,24 +13,25 @@ from typing import Final
 from sync.calimero.governance.ops import GroupId, Key, Verdict
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.log.snapshot_messages import SnapshotChunk, decode
-from sync.entries.entry import Entry, open_content
+from sync.entries.columns import Columns, read_columns
+from sync.entries.entry import open_content
 from sync.group.future_entries import Parked, admitted_from
 from sync.group.governing import Governing
-from sync.group.ingest import message_of, outline_of
+from sync.group.ingest import outline_of
 from sync.group.machines import Machines
 from sync.group.records import (
     DropState,
     EndPending,
-    Record,
+    Replayed,
     SetDropped,
+    StoreChecked,
     StoredMessage,
-    StoreMessage,
     StorePending,
     StoreState,
 )
 from sync.group.stating import StateNews, Stating
 from sync.group.status import Status
-from sync.machine import MessageId, Nanos
+from sync.machine import Nanos, PeerId
 from sync.sds.message import Delivery
 
 STATE_AT_ONCE: Final = 16
@@ -47,16 +48,17 @@ class Replay:
 
     def __init__(self, group: Machines, now: Nanos) -> None:
         author, aside = group.author, group.aside
-        self._channel, self._me, self._gate = group.channel, author.me, group.gate
+        self._channel, self._gate = group.channel, group.gate
+        self._me = bytes.fromhex(author.me)
         self._reference = now + aside.offset
         self._reached = aside.reached(now)
         self._standing = frozenset(aside.reference.members)
         self._parked = Parked()
         for outline in aside.parked.outlines.values():
             self._parked.add(outline)
-        self._held: set[MessageId] = set(group.held_ids())
+        self._held: set[bytes] = {bytes.fromhex(one) for one in group.held_ids()}
         """Ids of all that is here, and of all delivered by now: who builds on it follows no gap."""
-        self._authors: set[Key] = set()
+        self._authors: set[bytes] = set()
         """Authors of messages that are stored by now."""
         self._governing: Governing | None = None
         if group.governing is not None:
@@ -68,7 +70,7 @@ class Replay:
         self._states = tuple([one.content for one in group.stating.registers])
         self._own_written = group.writer.created_ns > 0
 
-    def __call__(self, pages: Iterable[bytes]) -> Iterator[Record]:
+    def __call__(self, pages: Iterable[bytes]) -> Iterator[Replayed]:
         """Yield the records of staged pages, of which the last comes first."""
         of_state: list[tuple[bytes, ...]] = []
         for page in pages:
@@ -78,7 +80,7 @@ class Replay:
                 of_state.append(chunk.records)
                 continue
             for content in reversed(chunk.records):
-                yield from self._judge(open_content(content))
+                yield from self._judge(read_columns(content), content)
         stating = self._stating()
         for records in of_state:
             for at in range(0, len(records), STATE_AT_ONCE):
@@ -87,44 +89,54 @@ class Replay:
 
     # --- Messages ------------------------------------------------------------------------------
 
-    def _judge(self, entry: Entry) -> Iterator[Record]:
-        if entry.message_id in self._held:
-            return
-        stored = self._gate.store(entry, message_of(entry))
-        match Verdict.YES if self._governing is None else self._governing.judge(entry.header):
+    def _judge(self, columns: Columns, content: bytes) -> Iterable[Replayed]:
+        if columns.message_id in self._held:
+            return ()
+        payload, waku_hash = self._gate.wrap(columns, content)
+        if self._governing is None:
+            return self._accept(columns, content, waku_hash, payload)
+        stored = StoredMessage(self._channel, open_content(content), waku_hash, payload)
+        match self._governing.judge(stored.entry.header):
             case Verdict.YES:
-                yield from self._accept(stored)
+                return self._accept(columns, content, waku_hash, payload)
             case Verdict.UNKNOWN:
-                assert self._governing is not None
                 gone = self._governing.wait(stored)
-                yield StorePending(stored)
-                yield from [EndPending(self._channel, one) for one in gone]
+                return [StorePending(stored), *[EndPending(self._channel, one) for one in gone]]
             case label:
                 assert isinstance(label, Dropped)
-                assert self._governing is not None
-                self._governing.drop(entry.message_id, label)
-                self._held.add(entry.message_id)  # nobody waits for it
-                yield SetDropped(self._channel, entry.message_id, label)
+                message_id = stored.entry.message_id
+                self._governing.drop(message_id, label)
+                self._held.add(columns.message_id)  # nobody waits for it
+                return [SetDropped(self._channel, message_id, label)]
 
-    def _accept(self, stored: StoredMessage) -> Iterator[Record]:
+    def _accept(
+        self, columns: Columns, content: bytes, waku_hash: bytes, payload: bytes
+    ) -> Iterable[Replayed]:
         """Deliver an entry, or keep it aside until its time; a limit may be reached."""
-        entry = stored.entry
-        header = entry.header
-        delivery = Delivery.ACKNOWLEDGED if header.author == self._me else None
-        if admitted_from(header.lamport, header.created_ns) > self._reached:
-            if not self._parked.full(header.author, known=header.author in self._standing):
-                self._parked.add(outline_of(stored))
-                yield StoreMessage(stored, Status.PARKED, delivery=delivery)
-            return
-        after_gap = any(one.message_id not in self._held for one in header.parents)
-        self._held.add(entry.message_id)
-        self._authors.add(Key(bytes.fromhex(header.author)))
-        yield StoreMessage(stored, Status.DELIVERED, after_gap, delivery)
+        delivery = Delivery.ACKNOWLEDGED if columns.author == self._me else None
+        if admitted_from(columns.lamport, columns.created_ns) > self._reached:
+            author = PeerId(columns.author.hex())
+            if self._parked.full(author, known=author in self._standing):
+                return ()
+            entry = open_content(content)
+            self._parked.add(outline_of(StoredMessage(self._channel, entry, waku_hash, payload)))
+            status, after_gap = Status.PARKED, False
+        else:
+            held = self._held
+            status = Status.DELIVERED
+            after_gap = any(parent not in held for parent, _, _ in columns.parents)
+            held.add(columns.message_id)
+            self._authors.add(columns.author)
+        return (
+            StoreChecked(
+                self._channel, columns, content, waku_hash, payload, status, after_gap, delivery
+            ),
+        )
 
     # --- State ---------------------------------------------------------------------------------
 
     def _stating(self) -> Stating:
-        me = Key(bytes.fromhex(self._me))
+        me = Key(self._me)
         if self._own_written:
             self._authors.add(me)
         governing, knows = self._governing, self._authors.__contains__
@@ -138,7 +150,7 @@ class Replay:
         stating.restore(self._states)
         return stating
 
-    def _stated(self, news: StateNews) -> Iterator[Record]:
+    def _stated(self, news: StateNews) -> Iterator[Replayed]:
         for entry, kept in news.taken:
             yield StoreState(self._channel, entry.content)
             if kept.pushed_out is not None:

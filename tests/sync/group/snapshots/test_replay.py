@@ -11,6 +11,7 @@ from sync.calimero.governance.pending import Dropped
 from sync.calimero.log.snapshot_messages import chunk_of, encode, in_pages
 from sync.group import values
 from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
+from sync.group.records import opened
 from sync.group.status import Status
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.sds.message import Delivery
@@ -40,7 +41,7 @@ def pages_of(messages: Sequence[values.StoredMessage], state: Sequence[bytes] = 
 
 def swap(member: Member, pages: Sequence[bytes]) -> list[values.Record]:
     """Swap pages in, as a driver does, and begin anew."""
-    records = list(member.group.begin_replay(NOW)(reversed(pages)))
+    records = opened(member.group.begin_replay(NOW)(reversed(pages)))
     member.disk.commit(records)
     member.start()
     return records
@@ -148,7 +149,7 @@ def test_what_waits_is_let_in_by_an_act_that_came_while_it_was_swapped_in() -> N
     told = author("carol", history).write(lamport=NOW_MS, governance=history.governance.heads)
     replay = late.group.begin_replay(NOW)
     late.tell(values.OpsArrived(Author("trent").peer_id, (history.ops[-1].content,)))
-    late.disk.commit(list(replay(reversed(pages_of([told])))))
+    late.disk.commit(opened(replay(reversed(pages_of([told])))))
     assert list(late.disk.pending) == [told.entry.message_id], "judged as it was when it began"
 
     late.start()
@@ -191,6 +192,6 @@ def test_entries_of_all_pages_are_delivered_in_rising_order(size: int) -> None:
     told: list[values.StoredMessage] = []
     for at in range(size):
         told.append(carol.write(f"{at}", after=told[-1:], lamport=NOW_MS + at))
-    records = Member("alice").group.begin_replay(NOW)(reversed(pages_of(told)))
+    records = opened(Member("alice").group.begin_replay(NOW)(reversed(pages_of(told))))
     stored = [one for one in records if isinstance(one, values.StoreMessage)]
     assert [one.message for one in stored] == told

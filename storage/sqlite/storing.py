@@ -1,0 +1,132 @@
+"""Rows of new messages, written from columns: entries are not opened for it."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self, TypeAlias
+
+from storage.sqlite.columns import DELIVERY, STATUS, from_u64
+from storage.sqlite.looks import readable
+from storage.sqlite.queries import LAST_NUMBER, STORE, STORE_PARENTS, STORE_TEXTS
+from storage.sqlite.rows import ROWS_AT_ONCE, Row, execute_for_rows
+from sync.entries.columns import Columns, columns_of
+from sync.entries.entry import Entry, open_content
+from sync.group.records import StoreChecked, StoreMessage
+from sync.group.status import Status
+from sync.sds.message import Delivery
+
+Stores: TypeAlias = StoreMessage | StoreChecked
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message that was just stored, under its number."""
+
+    number: int
+    channel: bytes
+    columns: Columns
+    content: bytes
+    opened: Entry | None = None
+
+    @classmethod
+    def of(cls, number: int, channel: bytes, entry: Entry) -> Self:
+        """Return an opened entry as one that was just stored."""
+        return cls(number, channel, columns_of(entry), entry.content, entry)
+
+    @property
+    def entry(self) -> Entry:
+        """The entry, opened if need be: nearly nobody asks."""
+        return self.opened or open_content(self.content)
+
+    @property
+    def body(self) -> bytes:
+        """The body of the entry."""
+        return self.columns.body_of(self.content)
+
+
+class _Beside(NamedTuple):
+    """Columns of a row that are in no entry."""
+
+    waku_hash: bytes
+    payload: bytes
+    status: Status
+    after_gap: bool
+    delivery: Delivery | None
+    attempts: int
+
+
+def store(
+    records: Sequence[Stores], db: sqlite3.Connection, at_once: int = ROWS_AT_ONCE
+) -> list[Stored]:
+    """Write new messages, what they build on, and their words; returns them under their numbers.
+
+    Args:
+        records: the messages, whose numbers rise in this order.
+        db: the connection, on its own thread.
+        at_once: rows in one statement.
+    """
+    (last,) = db.execute(LAST_NUMBER).fetchone()
+    stored: list[Stored] = []
+    rows: list[Row] = []
+    for number, record in enumerate(records, start=last + 1):
+        one, beside = _taken(number, record)
+        stored.append(one)
+        rows.append(_message_row(one, beside))
+    execute_for_rows(db, STORE, rows, at_once=at_once)
+    parents = [
+        (one.number, parent)
+        for one in stored
+        for parent in {parent for parent, _, _ in one.columns.parents}
+    ]
+    execute_for_rows(db, STORE_PARENTS, parents, at_once=at_once)
+    texts = [row for one in stored for row in _text_rows(one)]
+    execute_for_rows(db, STORE_TEXTS, texts, at_once=at_once)
+    return stored
+
+
+def _taken(number: int, record: Stores) -> tuple[Stored, _Beside]:
+    if isinstance(record, StoreChecked):
+        channel, columns, content, waku_hash, payload, status, after_gap, delivery = record
+        beside = _Beside(waku_hash, payload, status, after_gap, delivery, 0)
+        return Stored(number, bytes.fromhex(channel), columns, content), beside
+    message = record.message
+    beside = _Beside(
+        message.waku_hash,
+        message.payload,
+        record.status,
+        record.after_gap,
+        record.delivery,
+        record.attempts,
+    )
+    return Stored.of(number, bytes.fromhex(message.channel), message.entry), beside
+
+
+def _message_row(stored: Stored, beside: _Beside) -> Row:
+    columns = stored.columns
+    waku_hash, payload, status, after_gap, delivery, attempts = beside
+    return (
+        stored.number,
+        stored.channel,
+        columns.message_id,
+        waku_hash,
+        from_u64(columns.created_ns),
+        from_u64(columns.lamport),
+        columns.author,
+        from_u64(columns.log),
+        from_u64(columns.seq),
+        columns.backlink,
+        columns.kind,
+        STATUS[status],
+        after_gap,
+        None if delivery is None else DELIVERY[delivery],
+        attempts,
+        columns.body_size,
+        payload,
+    )
+
+
+def _text_rows(stored: Stored) -> Iterator[tuple[int, str, str]]:
+    """Yield what the search index takes of a message: nothing, if it is no text."""
+    text = readable(stored.columns.kind, stored.body)
+    if text is not None:
+        yield stored.number, text.nick, text.text

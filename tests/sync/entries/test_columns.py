@@ -1,0 +1,117 @@
+"""Entries as columns: the same verdict and the same parts as entries that are opened."""
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proto import entry_pb2
+from sync.entries.columns import columns_of, open_columns, read_columns
+from sync.entries.entry import Entry, Kind, encode_content, encode_header, open_content
+from sync.errors import DecodeError
+from sync.group.ingest import Gate, message_of
+from tests.support.sync.entries import CHANNEL, Author
+
+HASHES = st.binary(min_size=32, max_size=32)
+U64 = st.integers(0, 2**64 - 1)
+
+
+def header_of(data: st.DataObject) -> entry_pb2.Header:
+    """A header that may have anything wrong with it, and mostly has nothing."""
+    size = st.one_of(st.just(32), st.just(32), st.integers(30, 34))
+    some = st.builds(lambda size, fill: bytes([fill]) * size, size, st.integers(0, 255))
+    header = entry_pb2.Header(
+        version=data.draw(st.sampled_from([1, 1, 1, 0, 2])),
+        author=data.draw(some),
+        channel_id=bytes(data.draw(st.sampled_from([16, 16, 16, 15]))),
+        log=data.draw(U64),
+        seq=data.draw(st.one_of(st.integers(0, 3), U64)),
+        created_ns=data.draw(U64),
+        lamport=data.draw(U64),
+        kind=data.draw(st.integers(-3, 9)),  # type: ignore[arg-type]  # unknown kinds are legal
+        body_size=data.draw(st.sampled_from([3, 3, 3, 4])),
+        body_hash=hashlib.sha256(b"abc").digest(),
+    )
+    if data.draw(st.booleans()):
+        header.backlink = data.draw(st.one_of(some, st.just(b"")))
+    if data.draw(st.booleans()):
+        header.skiplink = data.draw(st.one_of(some, st.just(b"")))
+    for _ in range(data.draw(st.sampled_from([0, 1, 2, 16, 17]))):
+        header.parents.add(message_id=bytes(32), author=bytes(32), waku_hash=bytes(32))
+    if len(header.parents) and data.draw(st.sampled_from([False, True])):
+        header.parents[0].author = data.draw(some)
+    header.governance.extend(data.draw(st.lists(some, max_size=3)))
+    return header
+
+
+def verdict(content: bytes) -> Entry | None:
+    """The entry as it is opened, which columns must agree with; None if it is refused."""
+    try:
+        entry = open_content(content)
+    except DecodeError:
+        with pytest.raises(DecodeError):
+            open_columns(content)
+        return None
+    signed = open_columns(content)
+    assert signed.columns == columns_of(entry) == read_columns(content)
+    assert (signed.header_bytes, signed.signature) == (entry.header_bytes, entry.signature)
+    assert signed.columns.body_of(content) == entry.body
+    return entry
+
+
+@given(st.data())
+def test_columns_are_refused_exactly_where_an_entry_is(data: st.DataObject) -> None:
+    header = header_of(data).SerializeToString(deterministic=True)
+    signature = bytes(data.draw(st.sampled_from([64, 64, 63])))
+    verdict(encode_content(header, signature, data.draw(st.sampled_from([b"abc", b"abd"]))))
+
+
+@given(st.data())
+def test_no_other_spelling_of_an_entry_is_opened(data: st.DataObject) -> None:
+    author = Author("carol")
+    first = author.write("one")
+    content = bytearray(author.write("two", after=[first]).entry.content)
+    at = data.draw(st.integers(0, len(content) - 1))
+    inserted = data.draw(st.binary(max_size=4))
+    content[at : at + data.draw(st.integers(0, 3))] = inserted
+    verdict(bytes(content))
+
+
+@pytest.mark.parametrize("field", [b"\x78\x01", b"\x82\x01\x01\x07", b"\x08\x01"])
+def test_a_field_that_nobody_knows_is_refused(field: bytes) -> None:
+    entry = Author("carol").write().entry
+    assert verdict(encode_content(entry.header_bytes + field, entry.signature, entry.body)) is None
+    assert verdict(entry.content + field) is None
+
+
+def test_a_parent_with_an_unknown_field_is_refused() -> None:
+    author = Author("carol")
+    entry = author.write(after=[author.write()]).entry
+    header = entry_pb2.Header.FromString(entry.header_bytes)
+    parent = header.parents[0].SerializeToString() + b"\x20\x01"
+    del header.parents[:]
+    bare = header.SerializeToString(deterministic=True)
+    at = bare.index(b"\x60\x01")  # the kind follows the parents
+    spelled = bare[:at] + b"\x52" + bytes([len(parent)]) + parent + bare[at:]
+    assert verdict(encode_content(spelled, entry.signature, entry.body)) is None
+
+
+def test_an_entry_with_nothing_in_it_but_what_must_be_is_opened() -> None:
+    entry = Author("carol").write(body=b"", kind=0, lamport=0, created_ns=0).entry
+    header = encode_header(replace(entry.header, log=0))
+    assert verdict(encode_content(header, entry.signature, b"")) is not None
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(0, 16), st.binary(max_size=300))
+def test_the_message_around_columns_is_that_around_the_entry(
+    lamport: int, parents: int, body: bytes
+) -> None:
+    author, gate = Author("carol"), Gate.of(CHANNEL, lambda *_: True)
+    after = [author.write(f"line {number}") for number in range(parents)]
+    entry = author.write(
+        after=after, lamport=lamport, created_ns=7, body=body, kind=Kind.EDIT
+    ).entry
+    stored = gate.store(entry, message_of(entry))
+    assert gate.wrap(columns_of(entry), entry.content) == (stored.payload, stored.waku_hash)
