@@ -26,7 +26,7 @@ from storage.sqlite.looks import (
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.storing import Stored
+from storage.sqlite.writes.storing import Stored
 from sync.entries.changes import (
     CHANGING,
     UNCHANGED,

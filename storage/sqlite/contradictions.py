@@ -14,7 +14,7 @@ from storage.sqlite.columns import from_u64, message_id, peer_id, to_u64
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, is_sound
-from storage.sqlite.storing import Stored
+from storage.sqlite.writes.storing import Stored
 from sync.entries.columns import Columns, columns_of
 from sync.entries.entry import lipmaa
 from sync.group.logs import has_its_links

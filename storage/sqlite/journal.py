@@ -63,9 +63,16 @@ from storage.sqlite.queries import (
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from storage.sqlite.staging import PageRottedError, drop, keep_staged, page_at, staged_of, swap_in
 from storage.sqlite.state import StateRecord, keep_state, state_of
-from storage.sqlite.storing import Stores, store
+from storage.sqlite.writes.staging import (
+    PageRottedError,
+    drop,
+    keep_staged,
+    page_at,
+    staged_of,
+    swap_in,
+)
+from storage.sqlite.writes.storing import Stores, store
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.errors import StorageError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.staging import PageRottedError
+from storage.sqlite.writes.staging import PageRottedError
 from sync.entries import changes
 from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.errors import StorageError

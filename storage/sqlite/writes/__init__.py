@@ -1,0 +1,1 @@
+"""Bulk of what is written: new messages, and the pages of a snapshot until they are some."""
