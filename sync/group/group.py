@@ -289,6 +289,10 @@ class Group(Machines):
                     self.loading.want_logs(authors)
                 case session_values.UnwantedLogs(authors):
                     self.loading.unwant_logs(authors)
+                case session_values.WantedMessages(messages):
+                    self.loading.want_messages(messages)
+                case session_values.UnwantedMessages(messages):
+                    self.loading.unwant_messages(messages)
                 case session_values.AcceptedState():
                     effects += state.on_brought(self, result)
                 case session_values.SnapshotTold():

@@ -60,13 +60,20 @@ class OnItsWay:
         """Authors whose logs sessions bring, and how many do."""
         self.peers: set[PeerId] = set()
         """Peers from whom a session is about to bring whatever we lack."""
+        self.messages: Counter[MessageId] = Counter()
+        """Ids that sessions have asked for one by one, and how many did."""
 
     def __bool__(self) -> bool:
+        """Return whether a history is on its way; what is asked for by its id is none."""
         return bool(self.ids or self.authors or self.peers)
 
     def brings(self, entry: HistoryEntry) -> bool:
         """Return whether the message that `entry` names is on its way."""
         return entry.retrieval_hint in self.ids or self.brings_of(entry.sender_id)
+
+    def is_asked_for(self, entry: HistoryEntry) -> bool:
+        """Return whether it is on its way at all; nobody else is asked for it then."""
+        return entry.message_id in self.messages or self.brings(entry)
 
     def brings_of(self, author: PeerId | None) -> bool:
         """Return whether messages of an author are on their way, whichever."""
@@ -139,6 +146,30 @@ class Loading:
         for author in [one for one in authors if known[one] <= 0]:
             del known[author]
         self._await_logs()
+
+    def want_messages(self, ids: Iterable[MessageId]) -> None:
+        """A session has asked for these by their ids."""
+        self.on_its_way.messages.update(ids)
+
+    def unwant_messages(self, ids: Iterable[MessageId]) -> None:
+        """It brings no more of these: whoever wants them asks again."""
+        known = self.on_its_way.messages
+        known.subtract(ids)
+        for message_id in [one for one in ids if known[one] <= 0]:
+            del known[message_id]
+
+    def is_brought(self, entry: HistoryEntry) -> bool:
+        """Return whether a session that goes on brings the message that `entry` names.
+
+        What one that was cut did not bring is hoped for, but brought by nobody.
+        """
+        waku_hash = entry.retrieval_hint
+        way = self.on_its_way
+        return (
+            entry.message_id in way.messages
+            or entry.sender_id in way.authors
+            or (waku_hash is not None and way.ids[waku_hash] > (waku_hash in self.left))
+        )
 
     def expect(self, peer: PeerId, *, comes: bool) -> None:
         """Wait for the history that a peer is about to bring, or no longer."""

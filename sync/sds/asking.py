@@ -249,7 +249,7 @@ class Asking:
         while len(asked) < most and (request := self._next_due(now)) is not None:
             link = self._links[request.via]
             heapq.heappop(link.again if request.asked else link.heap)
-            if not coming.brings(request.entry):
+            if not coming.is_asked_for(request.entry):
                 if request.asked:
                     again[request.via] = link
                 request.asked_at, request.left_to = now, ()

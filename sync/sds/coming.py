@@ -12,7 +12,10 @@ class Coming(Protocol):
         """Return whether anything is on its way."""
 
     def brings(self, entry: HistoryEntry) -> bool:
-        """Return whether the message that `entry` names is on its way."""
+        """Return whether the message that `entry` names is on its way with a history."""
+
+    def is_asked_for(self, entry: HistoryEntry) -> bool:
+        """Return whether it is on its way at all: with a history, or asked for by itself."""
 
 
 class Nothing:
@@ -22,6 +25,11 @@ class Nothing:
         return False
 
     def brings(self, entry: HistoryEntry) -> bool:
+        """See `Coming`."""
+        del entry
+        return False
+
+    def is_asked_for(self, entry: HistoryEntry) -> bool:
         """See `Coming`."""
         del entry
         return False

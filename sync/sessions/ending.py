@@ -30,7 +30,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
     session.found, session.pushed, session.lacked = [], [], set()
-    session.brought = Brought()
+    session.brought, session.put_off = Brought(), set()
     session.early_frame = None
     return SessionEnded(
         session=session.number,

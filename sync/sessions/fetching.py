@@ -2,10 +2,10 @@
 
 from typing import Final, Protocol, assert_never
 
-from sync.machine import Nanos, PeerId
+from sync.machine import MessageId, Nanos, PeerId
 from sync.sessions import receiving
 from sync.sessions.ending import result_of
-from sync.sessions.protocol import Protocols
+from sync.sessions.protocol import Owes, Protocols
 from sync.sessions.session import Session
 from sync.sessions.shares import Shares
 from sync.sessions.table import Table
@@ -13,13 +13,16 @@ from sync.sessions.values import (
     PUT_OFF,
     SHARE,
     Accepted,
+    Continue,
     Effect,
     Push,
     Refused,
     Sought,
     UnwantedLogs,
+    UnwantedMessages,
     Wanted,
     WantedLogs,
+    WantedMessages,
 )
 from sync.structures.ordered_set import SyncId
 
@@ -131,19 +134,31 @@ class Fetching:
         return wanted + self.feed(session, receiving.Wanted(need), now)
 
     @staticmethod
-    def want_logs(session: Session, authors: frozenset[PeerId]) -> list[Effect]:
-        """Expect entries of these authors on the session's own stream."""
-        news = authors - session.authors
-        if not news or session.given_up:
+    def want_owed(session: Session, owes: Owes) -> list[Effect]:
+        """Expect on the session's own stream what the peer owes, and elsewhere what is put off."""
+        session.put_off -= owes.asked
+        session.put_off |= owes.put_off
+        if session.given_up:
             return []
-        session.authors |= news
-        return [WantedLogs(news)]
+        authors = frozenset([PeerId(key.hex()) for key in owes.authors]) - session.authors
+        asked = owes.asked - session.asked
+        session.authors |= authors
+        session.asked |= asked
+        effects: list[Effect] = [WantedLogs(authors)] if authors else []
+        return [*effects, WantedMessages(asked)] if asked else effects
 
     @staticmethod
-    def let_go_of_logs(session: Session) -> list[Effect]:
-        """Expect no entries there any more: all have come, or none do."""
+    def let_go(session: Session) -> list[Effect]:
+        """Expect no entries on its stream any more: all have come, or none do."""
         authors, session.authors = frozenset(session.authors), set()
-        return [UnwantedLogs(authors)] if authors else []
+        asked, session.asked = frozenset(session.asked), set()
+        effects: list[Effect] = [UnwantedLogs(authors)] if authors else []
+        return [*effects, UnwantedMessages(asked)] if asked else effects
+
+    def wake(self) -> list[Effect]:
+        """Let those go on who left something to a session that does not bring it now."""
+        running = self._table.running.values()
+        return [Continue(one.number) for one in running if one.put_off]
 
     @staticmethod
     def push(session: Session) -> list[Effect]:
@@ -159,20 +174,25 @@ class Fetching:
 
     # --- Messages that are here ----------------------------------------------------------------
 
-    def on_here(self, sync_id: SyncId, now: Nanos) -> list[Effect]:
-        """Nobody needs to bring what is here."""
+    def on_here(self, sync_id: SyncId, message_id: MessageId, now: Nanos) -> list[Effect]:
+        """Nobody needs to bring what is here; whoever left it to others counts it as held."""
         effects: list[Effect] = []
         for session in list(self._table.running.values()):
+            if message_id in session.put_off:
+                session.put_off.discard(message_id)
+                session.brought.add(sync_id, aside=True)  # where it lies is not known yet
+                effects += [] if session.put_off else [Continue(session.number)]
             if sync_id in session.transfer.wanted:
                 session.got += 1
                 effects += self.feed(session, receiving.Here(sync_id), now)
         self.shares.came(sync_id)
         return effects
 
-    def awaits(self, sync_id: SyncId) -> bool:
-        """Return whether a session is still expected to bring this message."""
+    def awaits(self, sync_id: SyncId, message_id: MessageId) -> bool:
+        """Return whether a session still expects this message, of its peer or of others."""
         return self.shares.lacks(sync_id) or any(
-            sync_id in one.transfer.wanted for one in self._table.running.values()
+            sync_id in one.transfer.wanted or message_id in one.put_off
+            for one in self._table.running.values()
         )
 
     # --- What is missing, shared out -----------------------------------------------------------

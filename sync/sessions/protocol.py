@@ -156,12 +156,16 @@ class Owes:
     Attributes:
         need: what the peer owes, of `logs` logs by `authors`, public keys.
         have: what we owe.
+        asked: ids of what the peer owes, where it is asked for by these.
+        put_off: ids that it is not asked for yet, as other sessions bring them.
     """
 
     need: int
     have: int
     logs: int
-    authors: frozenset[bytes]
+    authors: frozenset[bytes] = frozenset()
+    asked: frozenset[MessageId] = frozenset()
+    put_off: frozenset[MessageId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from enum import Enum
 from sync.check import check
 from sync.check.wire import decode_frame
 from sync.errors import RemoteError
-from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, earlier
+from sync.machine import MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId, earlier
 from sync.sessions.brought import Brought
 from sync.sessions.cards import Round
 from sync.sessions.claims import CLAIM_BYTES
@@ -134,6 +134,12 @@ class Session:
 
     authors: set[PeerId] = field(default_factory=set)
     """Authors of the entries that the peer owes on that stream, by its word."""
+
+    asked: set[MessageId] = field(default_factory=set)
+    """Ids that the peer was asked for one by one."""
+
+    put_off: set[MessageId] = field(default_factory=set)
+    """Ids that it was not asked for, as others bring them: they come from elsewhere."""
 
     begun: int = 0
     """Sessions that its initiator, if it is us, began with the peer before."""
@@ -412,7 +418,7 @@ class Session:
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
-        if self.given_up or not (self.transfer.lacking or self.authors):
+        if self.given_up or not (self.transfer.lacking or self.authors or self.asked):
             return None
         return self.moved_at + STALLED_AFTER
 

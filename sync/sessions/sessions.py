@@ -18,7 +18,7 @@ from typing import Final, assert_never
 
 from sync.check.message import CHECK
 from sync.errors import RemoteError
-from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
+from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId, Tick, earlier
 from sync.sessions import ending
 from sync.sessions.brought import LOOKED_AFTER
 from sync.sessions.checking import Checking
@@ -175,8 +175,8 @@ class Sessions:
                 return self._fetching.on_transferred(peer, payload, now)
             case TransferEnded(peer):
                 return self._fetching.on_ended(peer, now)
-            case Here(sync_id):
-                return self._fetching.on_here(sync_id, now)
+            case Here(sync_id, message_id):
+                return self._fetching.on_here(sync_id, message_id, now)
             case PeerJoined(peer):
                 self._fetching.linked.add(peer)
                 return [*self._on_linked_again(peer, now), *self._fetching.share_out(now)]
@@ -230,9 +230,9 @@ class Sessions:
         """Return the session that finds out what is missing, and brings the newest of it."""
         return self._fetching.shares.leader
 
-    def awaits(self, sync_id: SyncId) -> bool:
-        """Return whether a session is still expected to bring this message."""
-        return self._fetching.awaits(sync_id)
+    def awaits(self, sync_id: SyncId, message_id: MessageId) -> bool:
+        """Return whether a session still expects this message, of its peer or of others."""
+        return self._fetching.awaits(sync_id, message_id)
 
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
         """Return whether a session with `peer` is running, or may still get what it lacked."""
@@ -486,14 +486,13 @@ class Sessions:
                 case Speaks(name, why, estimate):
                     protocol = self._protocols.named(name)
                     session.goes_by(protocol or session.protocol, why, estimate)
-                case Owes(need, have, logs, keys):
+                case Owes(need, have, logs):
                     if not self._serves(session, have, now):
                         return [*effects, *self._end(session, TOO_OFTEN, now)]
                     session.need += need
                     session.logs += logs
                     session.have += have
-                    authors = frozenset([PeerId(key.hex()) for key in keys])
-                    effects += self._fetching.want_logs(session, authors)
+                    effects += self._fetching.want_owed(session, step)
                 case Load() | LoadNewest() | Checks() | Snapshots():
                     effects.append(_passed_on(session, step))
                 case Brings(entry):
@@ -522,7 +521,7 @@ class Sessions:
         effects = self._go_live(session, now) if finished.live else []
         if not effects:
             effects = [CloseSession(session.number)]
-        effects += self._fetching.let_go_of_logs(session)
+        effects += self._fetching.let_go(session)
         effects += self._fetching.push(session)
         effects += self._fetching.share_found(session, now)
         if not finished.checked:
@@ -590,7 +589,7 @@ class Sessions:
             if gives_up_at is not None and gives_up_at <= now:
                 session.given_up = True
                 effects.append(Unwanted(session.transfer.missing, stalled=True))
-                effects += self._fetching.let_go_of_logs(session)
+                effects += [*self._fetching.let_go(session), *self._fetching.wake()]
             due = session.deadline()
             if due is None or due > now:
                 continue
@@ -668,9 +667,9 @@ class Sessions:
                 self._table.late.let_go(session, now)
         if left and not session.given_up:
             effects.append(Unwanted(left))
-        effects += self._fetching.let_go_of_logs(session)
+        effects += self._fetching.let_go(session)
         effects.append(self._close(session, result, now, benign=benign))
-        return [*effects, *self._fetching.go_on(now)]
+        return [*effects, *self._fetching.wake(), *self._fetching.go_on(now)]
 
     def _close(
         self, session: Session, result: str, now: Nanos, *, benign: bool = False
@@ -700,6 +699,6 @@ def _differs(steps: Sequence[Step]) -> bool:
     return any(
         isinstance(step, Differences)
         or (isinstance(step, Send) and step.differs)
-        or (isinstance(step, Owes) and step.need > 0)
+        or (isinstance(step, Owes) and (step.need > 0 or bool(step.put_off)))
         for step in steps
     )

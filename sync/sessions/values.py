@@ -197,6 +197,7 @@ class Here:
     """A message is here now, whichever way it came."""
 
     sync_id: SyncId
+    message_id: MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,6 +465,20 @@ class UnwantedLogs:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedMessages:
+    """A session has asked its peer for these, by their ids: nobody else is asked for them."""
+
+    messages: frozenset[MessageId]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedMessages:
+    """A session brings nothing more of these."""
+
+    messages: frozenset[MessageId]
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
 
@@ -517,5 +532,7 @@ Effect: TypeAlias = (
     | Unwanted
     | WantedLogs
     | UnwantedLogs
+    | WantedMessages
+    | UnwantedMessages
     | Proved
 )

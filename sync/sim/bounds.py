@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from sync.calimero.log import delta_messages
 from sync.calimero.state import registers, tree
 from sync.calimero.state.contents import StateKind
 from sync.check import message as check_message
@@ -172,10 +173,13 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Rows.buckets": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
     "OnItsWay.peers": _links,
     "OnItsWay.authors": lambda scale: scale.sessions * messages.LOGS_MAX,
+    "OnItsWay.messages": lambda scale: scale.sessions * delta_messages.WALK_MAX,
     "Served._by_peer": served.PEERS_MAX,
     "Opening.failed": len(SyncKind),
     "Session.failed": len(SyncKind),
+    "Session.asked": delta_messages.WALK_MAX,
     "Session.authors": messages.LOGS_MAX,
+    "Session.put_off": delta_messages.WALK_MAX,
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
     "Session.pushed": _stored,

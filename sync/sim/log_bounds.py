@@ -17,6 +17,7 @@ from sync.sim.scale import Bound
 
 LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaAsking._asked": delta_messages.WALK_MAX,
+    "DeltaAsking._put_off": delta_messages.WALK_MAX,
     "DeltaAsking._wanted": delta_messages.WALK_MAX,
     "DeltaAsking.taken": delta_messages.WALK_MAX,
     "DeltaExchange._named": delta_messages.WALK_MAX,

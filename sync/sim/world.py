@@ -20,7 +20,7 @@ from sync.group.ingest import Gate
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WITH_P2PANDA
 from sync.runner.input_queue import Addressed
-from sync.runner.runner import Release
+from sync.runner.runner import Release, Runner
 from sync.sds.message import Message
 from sync.sds.parameters import LAN, Parameters
 from sync.sessions.protocol import Protocols
@@ -43,6 +43,7 @@ from sync.sim.rooms import CHANNEL, Room, further_channel
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.turning import Turning
+from sync.sim.wanted import check_wanted
 from sync.sim.watch import Watch
 from sync.view.view import FrameKind
 
@@ -600,7 +601,7 @@ class World:
         honest = self.honest
         for node in honest[:: max(1, len(honest) // LOOKED_AT_END)]:
             if node.runner is not None:
-                check_bounds(node.runner, node.number)
+                _look_at(node.runner, node.number)
 
     def _look_over(self) -> None:
         """Look at how full the buffers are of whose turn it is."""
@@ -609,7 +610,7 @@ class World:
         for number in range(min(LOOKED_AT, len(looked_at))):
             node = looked_at[(first + number) % len(looked_at)]
             assert node.runner is not None
-            check_bounds(node.runner, node.number)
+            _look_at(node.runner, node.number)
         self.time.call(self.now + LOOKED_OVER, self._look_over)
 
     def _write_down(self) -> None:
@@ -713,3 +714,9 @@ def _founded(seed: int, size: int, strangers: frozenset[int]) -> Founded:
     members = [number for number in range(size) if number not in strangers]
     founder, *others = [identity_of(seed, number) for number in members]
     return found(founder, others, EPOCH)
+
+
+def _look_at(one: Runner, node: int) -> None:
+    """Assert what holds of the tables of a node at any time."""
+    check_bounds(one, node)
+    check_wanted(one, node)

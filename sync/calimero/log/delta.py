@@ -31,7 +31,7 @@ from sync.calimero.log.delta_sending import DeltaSending
 from sync.calimero.log.delta_view import DeltaView
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
-from sync.machine import SECOND, Nanos
+from sync.machine import SECOND, MessageId, Nanos, earlier
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Opening, Owes, Send
@@ -47,6 +47,9 @@ TURNS_MAX: Final = 64
 EXAMINED_MAX: Final = 2 * FILTER_IDS_MAX
 """Messages compared with a peer's filters in one turn, the newest: 30 ms. A filter covers half as
 many, and we may hold as many again."""
+
+PUT_OFF_MAX: Final[Nanos] = 2 * SECOND
+"""Time for which a turn waits for what other sessions bring: on one LAN an answer takes less."""
 
 ROUNDS_MAX: Final = 64
 """Payloads that are shown."""
@@ -74,6 +77,8 @@ class DeltaExchange:
         """True if the end of our last turn asked for something."""
         self._came = False
         """True if entries came in the peer's turn."""
+        self._held_until: Nanos | None = None
+        """While our turn waits for what other sessions bring: how long."""
         self._payloads = 0
         self._due_at = opening.at + INACTIVITY_MAX
         self._over = False
@@ -109,21 +114,23 @@ class DeltaExchange:
         return effects
 
     def go_on(self, now: Nanos) -> list[Effect]:
-        """Take our turn: what the peer brought has been judged."""
+        """Take our turn: what the peer brought has been judged, or what was awaited is here."""
+        if not self._our_turn or self._over:
+            return []
         self._due_at = now + INACTIVITY_MAX
         for message_id, named_at in self._named.items():
             if not self._log.holds(message_id):
                 self._asking.want(message_id, named_at)
         self._named = {}
         self._came = False
-        return self._go_on()
+        return self._go_on(now)
 
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
         """Send a page of what the peer lacks."""
         del more
         self._due_at = now + INACTIVITY_MAX
         sent = [self._say(message) for message in self._sending.loaded(page)]
-        return [*sent, *self._go_on()]
+        return [*sent, *self._go_on(now)]
 
     def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
         """It never is live."""
@@ -136,16 +143,20 @@ class DeltaExchange:
         return []
 
     def tick(self, now: Nanos) -> list[Effect]:
-        """Fail after too long a silence."""
+        """Fail after too long a silence; wait no longer for what others do not bring."""
         due = self.deadline()
         if due is None or now < due:
             return []
+        if self._held_until is not None:
+            return self._end_turn()
         self._over = True
         return [Finished("nothing came in time", self._payloads)]
 
     def deadline(self) -> Nanos | None:
-        """Return when the silence has been too long."""
-        return None if self._over or self._sending.loading else self._due_at
+        """Return when the silence has been too long, or others have been waited for long enough."""
+        if self._over or self._sending.loading:
+            return None
+        return earlier(self._due_at, self._held_until)
 
     # --- The peer's turn -----------------------------------------------------------------------
 
@@ -181,7 +192,7 @@ class DeltaExchange:
             return [self._finished()]
         self._our_turn = True
         owed = self._sending.owe(self._owed(asked))
-        return [Owes(0, owed, 0, frozenset()), GoOn()] if owed else [GoOn()]
+        return [Owes(0, owed, 0), GoOn()] if owed else [GoOn()]
 
     def _owed(self, asked: BloomFilter | Want) -> Iterator[tuple[int, bytes]]:
         """Yield where what the peer lacks stands, as far as it is here."""
@@ -201,20 +212,34 @@ class DeltaExchange:
 
     # --- Our turn ------------------------------------------------------------------------------
 
-    def _go_on(self) -> list[Effect]:
-        """Ask for the next page; once all is sent, end the turn."""
+    def _go_on(self, now: Nanos) -> list[Effect]:
+        """Ask for the next page; once all is sent, end the turn.
+
+        Where nothing is left to ask for but what other sessions bring, the turn waits for that.
+        """
         page: Load | None = self._sending.ask()
         if page is not None:
             return [page]
-        return [] if self._sending.loading else self._end_turn()
+        if self._sending.loading:
+            return []
+        if self._asking.waits:
+            self._held_until = self._held_until or now + PUT_OFF_MAX
+            if now < self._held_until:
+                return []
+        return self._end_turn()
 
     def _end_turn(self) -> list[Effect]:
         self._turns += 1
+        self._held_until = None
         message = self._first() if self._turns == 1 else self._next()
         self._our_turn, self._asks = False, message != Want()
         said = self._say(message)
         ids = message.wanted if isinstance(message, BloomFilter) else message.ids
-        effects: list[Effect] = [Owes(len(ids), 0, 0, frozenset())] if ids else []
+        asked = frozenset([MessageId(one.hex()) for one in ids])
+        left = self._asking.put_off
+        effects: list[Effect] = []
+        if asked or left:
+            effects = [Owes(len(asked), 0, 0, asked=asked, put_off=left)]
         effects.append(said)
         if not self._asks and self._theirs == Want():
             effects.append(self._finished())

@@ -1,7 +1,8 @@
 """Requests of delta sync, kept so that entries which nobody asked for are known as such.
 
 Asked for are the ids that were named, and everything that a filter of ours covers and does not
-have. A peer that sends anything else is refused.
+have. A peer that sends anything else is refused. What another session brings is put off: it is
+asked for once nobody brings it any more, or nothing else is left to ask for.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from sync.calimero.log.delta_messages import (
     Want,
 )
 from sync.calimero.log.delta_view import DeltaView
+from sync.machine import MessageId
 
 NEAR_FIRST: Final = 16
 """Messages of ours below a gap that are told about it at first; twice as many each later time. So
@@ -44,6 +46,8 @@ class DeltaAsking:
         self._filter = IdFilter()
         self._wanted: dict[bytes, int | None] = {}
         """Ids wanted and not yet asked for, each with the place of a message that names it."""
+        self._put_off: dict[bytes, int | None] = {}
+        """The same of those that other sessions bring."""
         self._asked: set[bytes] = set()
         self._near: tuple[Stretch, ...] = ()
         """Stretches told in our last turn."""
@@ -53,13 +57,32 @@ class DeltaAsking:
 
     def want(self, message_id: bytes, named_at: int | None = None) -> None:
         """Ask for a message that is not here; `named_at`: Lamport timestamp of who names it."""
-        if message_id not in self._asked and len(self._asked) + len(self._wanted) < WALK_MAX:
-            self._wanted.setdefault(message_id, named_at)
+        if message_id in self._asked or self.asked + len(self._wanted) >= WALK_MAX:
+            return
+        if message_id not in self._wanted and self._log.comes(message_id):
+            if len(self._put_off) < WALK_MAX:
+                self._put_off.setdefault(message_id, named_at)
+            return
+        self._put_off.pop(message_id, None)
+        self._wanted.setdefault(message_id, named_at)
 
     @property
     def asked(self) -> int:
         """Number of ids asked for so far."""
         return len(self._asked)
+
+    @property
+    def waits(self) -> bool:
+        """True if nothing is wanted but what other sessions bring."""
+        if self._wanted or not self._put_off:
+            return False
+        left = [one for one in self._put_off if not self._log.holds(one)]
+        return bool(left) and all(self._log.comes(one) for one in left)
+
+    @property
+    def put_off(self) -> frozenset[MessageId]:
+        """Ids that other sessions bring."""
+        return frozenset([MessageId(one.hex()) for one in self._put_off])
 
     def first(self, floor: int) -> BloomFilter:
         """Return our filter from `floor` on, and what is wanted so far.
@@ -73,6 +96,7 @@ class DeltaAsking:
 
     def next(self) -> Want:
         """Return what is wanted by now."""
+        self._recall()
         return Want(*self._take(NEAR_MAX))
 
     def is_answer(self, lamport: int, message_id: bytes) -> bool:
@@ -84,6 +108,16 @@ class DeltaAsking:
             or (lamport >= self._floor and message_id not in self._filter)
             or any(one.lacks(lamport, message_id) for one in self._near)
         )
+
+    def _recall(self) -> None:
+        """Want what was put off and nobody brings; if nothing else is wanted, all of it."""
+        last = not self._wanted
+        for message_id, named_at in list(self._put_off.items()):
+            if self._log.holds(message_id):
+                del self._put_off[message_id]
+            elif last or not self._log.comes(message_id):
+                del self._put_off[message_id]
+                self._wanted[message_id] = named_at
 
     def _take(self, stretches_max: int) -> tuple[tuple[bytes, ...], tuple[Stretch, ...]]:
         """Return the next ids to ask for, and what we hold around them if that is short."""

@@ -22,6 +22,9 @@ class DeltaView(Protocol):
     def holds(self, message_id: bytes) -> bool:
         """Return whether nobody need bring a message now: it is here, or is not let in."""
 
+    def comes(self, message_id: bytes) -> bool:
+        """Return whether another session brings a message that is not here."""
+
     def missing(self) -> Iterable[tuple[bytes, int | None]]:
         """Return what messages name that is not here now.
 

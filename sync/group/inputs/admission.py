@@ -63,8 +63,7 @@ def judge(
             assert isinstance(label, Dropped)
             group.governing.drop(message_id, label)
             effects = _drop(group, message_id, label)
-    if group.sessions.running and group.sessions.awaits(sync_id := sync_id_of(stored)):
-        effects += group.feed_sessions(session_values.Here(sync_id))
+    effects += _tell_sessions(group, stored)
     return effects
 
 
@@ -88,8 +87,7 @@ def _accept(
     if own and header.log == group.writer.log.number:
         effects += _restart_log(group)
     delivery = Delivery.ACKNOWLEDGED if own else None
-    if group.sessions.running and group.sessions.awaits(sync_id := sync_id_of(stored)):
-        effects += group.feed_sessions(session_values.Here(sync_id))
+    effects += _tell_sessions(group, stored)
     if group.is_ahead(header):
         return [*effects, *_park(group, stored, delivery), *beside(group, message, via=via)]
     effects += insert_item(group, stored, via)
@@ -104,6 +102,14 @@ def _accept(
     received = sds.Received(message, stored.waku_hash, from_author, via, bulk)
     effects += group.feed_sds(received, stored, delivery)
     return [*effects, *_seek_backlink(group, stored, via)]
+
+
+def _tell_sessions(group: Machines, stored: values.StoredMessage) -> list[values.Effect]:
+    """Tell the sessions that an entry is here, if one awaits it."""
+    sync_id, message_id = sync_id_of(stored), stored.entry.message_id
+    if not group.sessions.running or not group.sessions.awaits(sync_id, message_id):
+        return []
+    return group.feed_sessions(session_values.Here(sync_id, message_id))
 
 
 def _park(

@@ -46,6 +46,11 @@ class FrozenMessages:
         """See `DeltaView`."""
         return self._group.holds(MessageId(message_id.hex()))
 
+    def comes(self, message_id: bytes) -> bool:
+        """See `DeltaView`."""
+        named = self._group.sds.repairs.asking.entry_of(MessageId(message_id.hex()))
+        return self._group.loading.is_brought(named)
+
     def missing(self) -> Iterator[tuple[bytes, int | None]]:
         """See `DeltaView`."""
         incoming = self._group.sds.incoming
