@@ -15,7 +15,7 @@ from sync.entries import identity
 from sync.entries.entry import Entry, Header
 from sync.group.values import SessionEnded, Status, StoredMessage
 from sync.machine import SECOND, MessageId, Nanos, PeerId
-from sync.runner.runner import Failure
+from sync.runner.runner import Failure, Runner
 from sync.sds.message import Delivery, Message
 from sync.sim.disk import Disk, Row
 from sync.sim.governance.witness import GovernanceWitness
@@ -272,3 +272,16 @@ def check_repair(meter: Meter, patience: Nanos, now: Nanos) -> None:
     assert meter.requests_heard < HEARD_ENOUGH or meter.responses.total(), (
         f"nobody answers: {meter.requests_heard} requests were heard by who had the message"
     )
+
+
+def check_wanted(one: Runner, node: int) -> None:
+    """Assert that each id asked for by itself is asked for by a session that goes on.
+
+    An id left behind would be asked of nobody any more.
+    """
+    for group in one.groups.values():
+        asked: Counter[MessageId] = Counter()
+        for session in group.sessions.running.values():
+            asked.update(session.asked)
+        wanted = group.loading.on_its_way.messages
+        assert wanted == asked, f"node {node} waits for {len(wanted)} ids, {len(asked)} are asked"

@@ -32,7 +32,7 @@ from sync.sim.governance.levels import Levels
 from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.hostile import ALIASES, Hostiles, Member
 from sync.sim.hostile_acts import Mind
-from sync.sim.invariants import Signed, Witness, check_hints
+from sync.sim.invariants import Signed, Witness, check_hints, check_wanted
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
@@ -43,7 +43,6 @@ from sync.sim.rooms import CHANNEL, Room, further_channel
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.turning import Turning
-from sync.sim.wanted import check_wanted
 from sync.sim.watch import Watch
 from sync.view.view import FrameKind
 
