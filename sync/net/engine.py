@@ -26,6 +26,10 @@ T = TypeVar("T")
 SLICE: Final[Nanos] = 10 * MILLISECOND
 """Time for which the engine may keep the event loop from the UI."""
 
+GROUP: Final[Nanos] = 40 * MILLISECOND
+"""Time after which slices are committed, though more waits. One commit costs as much as handling a
+dozen lines; of a few hundred lines each carries next to nothing of it."""
+
 DISK_RETRY: Final = (1.0, 10.0)
 """Seconds to wait after the disk refused: the first time, and at most."""
 
@@ -227,7 +231,7 @@ class Engine:
             if self._is_stale:
                 self._is_stale = False
                 await self._rebuild()
-            batch = self._turn()
+            batch = await self._gather()
             self._report(batch)
             try:
                 if batch.records:
@@ -249,13 +253,31 @@ class Engine:
                 self._calm.set()
             await asyncio.sleep(0)
 
-    def _turn(self) -> Batch:
-        """Handle what waits, for a slice at most."""
-        began = self._clock.now()
-        batch = self.runner.turn(began, lambda: self._clock.now() - began > SLICE)
-        if not any(type(addressed.event) is values.Restored for addressed in batch.inputs):
-            self._measure(began)  # while a channel is taken up, nothing of it is on the screen
+    async def _gather(self) -> Batch:
+        """Handle what waits in slices, with a breath of the loop between them, for one commit.
+
+        Only what waits already joins it, so one line by itself is committed at once. Meanwhile all
+        may happen that may happen while a batch is committed.
+        """
+        until = self._clock.now() + GROUP
+        batch = Batch()
+        self._turn(batch)
+        while self._goes_on(batch) and self._clock.now() < until:
+            await asyncio.sleep(0)
+            self._turn(batch)
         return batch
+
+    def _goes_on(self, batch: Batch) -> bool:
+        """Return whether another slice joins a batch: one without records waits for no disk."""
+        return bool(batch.records) and batch.is_open and self.runner.busy and not self._is_stale
+
+    def _turn(self, batch: Batch) -> None:
+        """Handle what waits, for a slice at most, as part of a batch."""
+        began, first = self._clock.now(), len(batch.inputs)
+        self.runner.turn(began, lambda: self._clock.now() - began > SLICE, batch)
+        added = batch.inputs[first:]
+        if not any(type(addressed.event) is values.Restored for addressed in added):
+            self._measure(began)  # while a channel is taken up, nothing of it is on the screen
 
     def _measure(self, began: Nanos) -> None:
         """Note how long the event loop was kept."""
@@ -364,6 +386,11 @@ class Engine:
         for release, message_id in zip(batch.releases, needed, strict=True):
             if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
+            if self._clock.now() - began > SLICE:
+                self._releaser.flush()
+                self._measure(began)
+                await asyncio.sleep(0)
+                began = self._clock.now()
         for told in batch.announcements:
             self._releaser.announce(told.peer, told.payload)
         self._releaser.flush()

@@ -121,6 +121,14 @@ class Batch:
     begin_anew: bool = False
     swaps: list[ChannelId] = field(default_factory=list)
     """Channels whose staged snapshots are to become their history, before the next turn."""
+    held: int = 0
+    """Bytes of its inputs, as `sync.runner.weights` counts them."""
+
+    @property
+    def is_open(self) -> bool:
+        """True if another turn may add to it."""
+        whole = len(self.inputs) >= BATCH_MAX or self.held >= BYTES_OF_TURN
+        return not (whole or self.begin_anew or self.swaps)
 
 
 def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
@@ -312,12 +320,15 @@ class Runner:
             self._due, self._due_known = due, True
         return self._due
 
-    def turn(self, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
+    def turn(
+        self, now: Nanos, enough: Callable[[], bool] | None = None, batch: Batch | None = None
+    ) -> Batch:
         """Handle what waits: due ticks first, then inputs in order.
 
-        It ends when it is `enough`, after 512 inputs or with `BYTES_OF_TURN`.
+        It ends when it is `enough`, after 512 inputs or with `BYTES_OF_TURN`. What happens goes to
+        an open `batch` that is not committed yet, if one is given: then both are one commit.
         """
-        batch = Batch()
+        batch = batch or Batch()
         self._now = now
         if self._rebuilt:
             for channel in self._rebuilt:
@@ -326,12 +337,12 @@ class Runner:
         due = self.deadline()
         if due is not None and due <= now:
             self._tick(now, batch)
-        held, inputs = 0, self.inputs
-        while inputs and len(batch.inputs) < BATCH_MAX and held < BYTES_OF_TURN:
+        inputs = self.inputs
+        while inputs and batch.is_open:
             addressed, weight = inputs.take()
-            held += weight
+            batch.held += weight
             self._handle(addressed, now, batch)
-            if batch.begin_anew or batch.swaps or (enough is not None and enough()):
+            if enough is not None and enough():
                 break
         return batch
 
