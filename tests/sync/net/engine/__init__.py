@@ -1,0 +1,1 @@
+"""Tests of whole nodes that find by themselves how to compare."""
