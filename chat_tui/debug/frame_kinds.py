@@ -6,6 +6,7 @@ from typing import Final
 UNKNOWN: Final = "$warning"
 MESSAGE: Final = "$success"
 ANSWER: Final = "$accent"
+ASKS: Final = "bold $warning"
 COMPARED: Final = "$secondary"
 GOVERNED: Final = "bold $primary"
 
@@ -17,6 +18,11 @@ KIND_STYLES: Final = {
     "RANGES": COMPARED,
     "CHECK": COMPARED,
     "LOGS": COMPARED,
+    "HANDS": COMPARED,
+    "HASHES": COMPARED,
+    "FILTER": COMPARED,
+    "WANT": ASKS,
+    "PAGE": f"bold {ANSWER}",
     "SESSION": COMPARED,
     "PUSH": f"bold {MESSAGE}",
     "ENTRY": f"bold {MESSAGE}",

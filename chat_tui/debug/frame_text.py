@@ -3,7 +3,6 @@
 Rule: whatever bytes came, nothing here raises; what cannot be decoded says why.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -12,21 +11,26 @@ from rich.cells import cell_len
 from chat_tui.debug.explanations import seconds
 from chat_tui.debug.governance_frames import catch_up_words, heartbeat_words, op_words
 from chat_tui.debug.section import Detail
+from chat_tui.debug.session_frames import (
+    ENTRIES_SHOWN,
+    Decoded,
+    clock,
+    named_by_beginning,
+    session_payload,
+)
 from chat_tui.text.safe_text import clean_text, clip_cells
-from chat_tui.text.times import count, size, time_of_day
+from chat_tui.text.times import count, size
 from chat_tui.wording.sentences import name_of, short_id
-from sync.check.wire import decode_frame
 from sync.entries.entry import Entry, Kind, decode_text, open_content
 from sync.entries.ephemeral import decode as decode_ephemeral
 from sync.errors import DecodeError, RemoteError
-from sync.machine import MILLISECOND, SECOND, Nanos, PeerId
+from sync.machine import PeerId
 from sync.p2panda import messages as p2panda
-from sync.p2panda.words import said
 from sync.sds import message as sds
 from sync.sds.wire import decode as decode_sds
 from sync.view.view import FrameInfo, FrameKind, Snapshot
-from sync.waku.message import CLUSTER, Items, RangesData, WakuMessage
-from sync.waku.wire import decode_ranges, decode_transfer
+from sync.waku.message import WakuMessage
+from sync.waku.wire import decode_transfer
 
 DECODED_KEPT: Final = 1024
 """Decoded frames remembered: twice what is kept of frames, so that none is decoded each second."""
@@ -36,9 +40,6 @@ HEX_BYTES: Final = 8
 
 HEX_LINES_MAX: Final = 256
 """Lines of the dump; what is beyond is in a recording."""
-
-ENTRIES_SHOWN: Final = 16
-"""Named messages and ranges in a tree, as many as an honest causal history has."""
 
 WIDE: Final = 60
 """Cells from which on a line has the hour, and more of a name."""
@@ -57,16 +58,6 @@ HOURS: Final = 3
 
 TEXT_SHOWN: Final = 200
 """Characters of a text in a tree."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """Description of a frame: its short kind, its subject, and the rest in words."""
-
-    kind: str
-    subject: str
-    words: str
-    tree: tuple[str, ...]
 
 
 def frame_heading(width: int) -> str:
@@ -129,7 +120,7 @@ def _decoded(kind: FrameKind, sender: PeerId | None, data: bytes, whole: int) ->
             case FrameKind.TRANSFER:
                 return _transfer(*decode_transfer(data))
             case FrameKind.SESSION:
-                return _session(data)
+                return session_payload(data)
             case FrameKind.ANNOUNCE:
                 return _announcement(data)
             case FrameKind.OP:
@@ -140,19 +131,19 @@ def _decoded(kind: FrameKind, sender: PeerId | None, data: bytes, whole: int) ->
                 return Decoded(*catch_up_words(data))
     except (RemoteError, ValueError, OverflowError, RecursionError) as error:
         why = "only its beginning is kept" if cut else clean_text(str(error))
-        return Decoded(SHORT[kind], "?", f"cannot be read: {why}", (f"cannot be read: {why}",))
+        short = named_by_beginning(data) if kind is FrameKind.SESSION else SHORT[kind]
+        return Decoded(short, "?", f"cannot be read: {why}", (f"cannot be read: {why}",))
 
 
 SHORT: Final = {
     FrameKind.SDS: "SDS",
-    FrameKind.SESSION: "RANGES",
     FrameKind.TRANSFER: "PUSH",
     FrameKind.ANNOUNCE: "LOGS",
     FrameKind.OP: "OP",
     FrameKind.HEARTBEAT: "HEADS",
     FrameKind.CATCH_UP: "OPS",
 }
-"""Names of frames of a kind that cannot be decoded."""
+"""Names of frames of a kind that cannot be decoded; those of sessions begin differently."""
 
 
 SDS_KINDS: Final = {
@@ -261,32 +252,6 @@ def _transfer(message: WakuMessage, topic: str) -> Decoded:
     return Decoded("PUSH", inner.subject, inner.words, (*tree, *(f"  {one}" for one in inner.tree)))
 
 
-def _session(data: bytes) -> Decoded:
-    """Read a payload of ranges, a message about author logs, or a frame of the check.
-
-    The cluster of ours tells ranges from others, and a message about logs has one spelling.
-    """
-    try:
-        ranges = decode_ranges(data)
-        if not data or ranges.cluster == CLUSTER:
-            return _ranges(ranges)
-    except RemoteError:
-        ranges = None
-    try:
-        return _log_message(p2panda.decode(data))
-    except RemoteError:
-        pass  # of another protocol
-    try:
-        frame = decode_frame(data)
-    except RemoteError:
-        if ranges is None:
-            raise
-        return _ranges(ranges)
-    name = type(frame).__name__
-    shown = clean_text(repr(frame))[:TEXT_SHOWN]
-    return Decoded("CHECK", "", name.lower(), (f"Check: {name}", f"└ {shown}"))
-
-
 def _announcement(data: bytes) -> Decoded:
     """Read an announcement of author logs (p2panda replication, section 1)."""
     message = p2panda.decode(data)
@@ -306,51 +271,6 @@ def _announcement(data: bytes) -> Decoded:
     return Decoded("LOGS", "", words, tuple(tree))
 
 
-def _log_message(message: p2panda.Message) -> Decoded:
-    """Return a message of p2panda replication; of the heights it tells, the first ones."""
-    name = type(message).__name__
-    words = said(message)
-    tree = [name, f"└ {words}"]
-    if isinstance(message, p2panda.Have):
-        for key, log, height in message.heights[:ENTRIES_SHOWN]:
-            tree.append(f"  {key.hex()[:16]}… log {clean_text(str(log))[:16]}: {height:,}")
-        more = len(message.heights) - ENTRIES_SHOWN
-        if more > 0:
-            tree.append(f"  and {more:,} more")
-    kind = "ENTRY" if isinstance(message, p2panda.Entry) else "LOGS"
-    return Decoded(kind, "", words, tuple(tree))
-
-
-def _ranges(data: RangesData) -> Decoded:
-    contents = data.ranges.contents
-    items = [one for one in contents if isinstance(one, Items)]
-    fingerprints = sum(isinstance(one, bytes) for one in contents)
-    equal = len(contents) - len(items) - fingerprints
-    listed = sum(len(one.elements) for one in items)
-    words = (
-        f"{count(len(contents), 'range')}: {equal:,} equal, {fingerprints:,} to compare, "
-        f"{count(len(items), 'item set')} {count(listed, 'id')}"
-    )
-    tree = [
-        "RangesData",
-        f"├ cluster {data.cluster}, shards {', '.join(map(str, data.shards[:ENTRIES_SHOWN]))}",
-        f"└ {words}",
-    ]
-    for at, content in enumerate(contents[:ENTRIES_SHOWN]):
-        upper = data.ranges.upper(at)
-        if content is None:
-            what = "skip"
-        elif isinstance(content, bytes):
-            what = f"fingerprint {content.hex()[:16]}…"
-        else:
-            what = f"item set, {count(len(content.elements), 'id')}"
-        tree.append(f"  up to {clock(upper.timestamp)} {upper.hash.hex()[:8]}…: {what}")
-    more = len(contents) - ENTRIES_SHOWN
-    if more > 0:
-        tree.append(f"  and {count(more, 'more range')}")
-    return Decoded("RANGES", "", words if contents else "nothing differs", tuple(tree))
-
-
 def hex_lines(data: bytes) -> list[str]:
     """Return bytes as offset, hex and, where printable, ASCII."""
     lines: list[str] = []
@@ -360,9 +280,3 @@ def hex_lines(data: bytes) -> list[str]:
         lines.append(f"{at:04x}  {part.hex(' '):<{3 * HEX_BYTES}} {text}")
     more = len(data) - HEX_BYTES * HEX_LINES_MAX
     return [*lines, f"and {more:,} more bytes"] if more > 0 else lines
-
-
-def clock(when: Nanos) -> str:
-    """Return the time of day on this computer's clock down to milliseconds."""
-    second, rest = when // SECOND % 60, when // MILLISECOND % 1000
-    return f"{time_of_day(when)}:{second:02}.{rest:03}"

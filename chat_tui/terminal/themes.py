@@ -202,3 +202,11 @@ def author_style(author: PeerId, theme: str, chosen: str = "", place: int | None
     if legible_theme(theme).ansi:
         return styles[ANSI_AUTHORS.index(ANSI_OF[chosen])]
     return styles[COLOUR_NAMES.index(chosen)]
+
+
+def text_style(style: Style) -> str:
+    """Return the colour of a style by the name that Textual's styles know it by."""
+    if style.color is None:
+        return ""
+    name = style.color.name
+    return name if name.startswith("#") else f"ansi_{name}"

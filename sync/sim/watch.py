@@ -13,6 +13,7 @@ from typing import Final
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import MessageId, Nanos
+from sync.manager.payload_kinds import PayloadKind, kind_of
 from sync.runner.runner import Trace
 from sync.sds.message import Kind
 from sync.sim.node import Node
@@ -37,18 +38,21 @@ class Cause(Enum):
     SESSION = "reconciliation"
     TRANSFER = "transfer"
     STATE = "state entry"
+    ROOT = "root of a state"
     OPERATION = "operation"
+    HEADS = "heads of a governance"
+    ASKS_OPS = "request for operations"
 
 
 CARRIED: Final = {
     values.SessionPayload: Cause.SESSION,
     values.Transferred: Cause.TRANSFER,
     values.StateArrived: Cause.STATE,
-    values.RootTold: Cause.STATE,
+    values.RootTold: Cause.ROOT,
     values.OpsArrived: Cause.OPERATION,
     values.OpsAnswered: Cause.OPERATION,
-    values.HeartbeatArrived: Cause.OPERATION,
-    values.OpsRequested: Cause.OPERATION,
+    values.HeartbeatArrived: Cause.HEADS,
+    values.OpsRequested: Cause.ASKS_OPS,
 }
 """Causes of what is carried to one node alone, by the input it is there."""
 
@@ -66,6 +70,8 @@ class Flight:
     sent_at: Nanos
     at: Nanos
     lost: bool = False
+    carries: PayloadKind | None = None
+    """Of a payload of a session: what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +200,9 @@ class Watch:
         cause = CARRIED.get(type(event))
         seen = sender.number < self.shown and receiver.number < self.shown
         if seen and cause is not None:
-            self._set_out(Flight(sender.number, receiver.number, cause, None, False, now, at))  # noqa: FBT003
+            carries = kind_of(event.payload) if isinstance(event, values.SessionPayload) else None
+            way = sender.number, receiver.number
+            self._set_out(Flight(*way, cause, None, False, now, at, carries=carries))  # noqa: FBT003
 
     def arrived(self, sender: int, node: Node, now: Nanos) -> None:
         """A frame is there: what was under way until now is so no more."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sync.machine import MessageId, Nanos
+from sync.manager.payload_kinds import PayloadKind
 from sync.sim.watch import Cause, Flight, Step
 from sync.view.view import RepairInfo
 
@@ -90,16 +91,22 @@ WORDS: Final = {
     Cause.TYPING: "typing",
     Cause.RESEND: "again",
     Cause.ANSWER: "answer",
-    Cause.SESSION: "ranges",
+    Cause.SESSION: PayloadKind.OTHER.value,
     Cause.TRANSFER: "transfer",
-    Cause.STATE: "entry",
+    Cause.STATE: PayloadKind.ENTRY.value,
+    Cause.ROOT: "root",
     Cause.OPERATION: "operation",
+    Cause.HEADS: "heads",
+    Cause.ASKS_OPS: PayloadKind.WANT.value,
 }
-"""One word for each kind of frame; who asks for something says so instead."""
+"""One word for each kind of frame; who asks for something says so instead, and payloads say what
+they carry."""
 
-ASKS: Final = "request"
+ASKS: Final = PayloadKind.WANT.value
 
 
 def kind_of(flight: Flight) -> str:
     """Return what kind of frame it is, in one word."""
+    if flight.carries is not None:
+        return flight.carries.value
     return ASKS if flight.asks else WORDS[flight.cause]

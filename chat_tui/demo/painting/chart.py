@@ -12,15 +12,15 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui.demo.moment import Shot, Titles
-from chat_tui.demo.pacing.traffic import ASKS, WORDS, Traffic, Wait, kind_of
+from chat_tui.demo.pacing.traffic import Traffic, Wait, kind_of
 from chat_tui.demo.painting.cells import content_of
+from chat_tui.demo.painting.kinds import kind_style
 from chat_tui.demo.painting.setting import Setting, person_style
 from chat_tui.demo.phrases import waits
-from chat_tui.terminal.themes import author_styles
 from chat_tui.wording.glyphs import bar
-from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
+from chat_tui.wording.panels import BAD, BUSY, DIM
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
-from sync.sim.watch import Cause, Flight
+from sync.sim.watch import Flight
 
 ROWS_MAX: Final = 12
 """The last dozen stay."""
@@ -40,19 +40,6 @@ WORTH: Final[Nanos] = 500 * MILLISECOND
 TIME_CELLS: Final = 6
 WORD_CELLS: Final = 16
 """For the kind in a word, and how often, as `240 x transfer`."""
-
-COLOURS: Final = {
-    WORDS[Cause.NEW]: GOOD,
-    WORDS[Cause.SYNC]: "$primary",
-    ASKS: BUSY,
-    WORDS[Cause.ANSWER]: "$accent",
-    WORDS[Cause.RESEND]: f"{GOOD} italic",
-    WORDS[Cause.SESSION]: "$secondary",
-    WORDS[Cause.TYPING]: "$foreground",
-}
-"""Colours of kinds; others take those of authors that no participant has."""
-
-OTHERS: Final = (WORDS[Cause.TRANSFER], WORDS[Cause.STATE], WORDS[Cause.OPERATION], "page")
 
 
 @dataclass(slots=True)
@@ -205,11 +192,7 @@ def _style(row: Row, at: Setting) -> str:
             return DIM
     if row.wait is not None:
         return BUSY
-    if row.kind in COLOURS:
-        return COLOURS[row.kind]
-    styles = author_styles(at.theme)
-    colour = styles[-1 - OTHERS.index(row.kind) % len(styles)].color
-    return "" if colour is None else colour.name
+    return kind_style(row.kind, at.theme)
 
 
 def _draw_arrows(cells: _Cells, row: Row, title: str, style: str) -> None:

@@ -6,7 +6,7 @@ from chat_tui.demo.moment import Shot
 from chat_tui.demo.pacing.score import Score
 from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.keys.table import USUAL, Chosen
-from chat_tui.terminal.themes import author_style, author_styles
+from chat_tui.terminal.themes import author_style, author_styles, text_style
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.machine import Nanos, PeerId
 
@@ -56,8 +56,7 @@ class Setting:
 def person_style(number: int, theme: str) -> str:
     """Return the colour of a participant, which nobody else of the demo has."""
     styles = author_styles(theme)
-    colour = styles[number % len(styles)].color
-    return "bold" if colour is None else f"bold {colour.name}"
+    return f"bold {text_style(styles[number % len(styles)])}"
 
 
 def style_of(author: PeerId, shot: Shot, theme: str) -> str:
@@ -65,5 +64,4 @@ def style_of(author: PeerId, shot: Shot, theme: str) -> str:
     for number, person in enumerate(shot.people):
         if person.snapshot.me == author:
             return person_style(number, theme)
-    colour = author_style(author, theme).color
-    return "" if colour is None else f"bold {colour.name}"
+    return f"bold {text_style(author_style(author, theme))}"

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chat_tui.debug.frame_kinds import UNKNOWN, style_of
 from chat_tui.debug.frame_text import decoded, frame_detail, frame_line, hex_lines
+from sync.calimero.log import delta_messages as delta
+from sync.calimero.log import snapshot_messages
+from sync.calimero.state import messages as state
 from sync.check.message import SALT_BYTES, Claim
 from sync.check.wire import encode_frame
 from sync.entries.entry import BODY_MAX
@@ -26,6 +30,7 @@ from tests.support.chat_tui.snapshots_of_state import present, snapshot
 from tests.support.sync.entries import CHANNEL, Author
 
 ANN = Author("ann")
+KEY = bytes.fromhex("ab" * 32)
 
 
 def frame(
@@ -131,6 +136,37 @@ def test_the_other_kinds_have_names() -> None:
     assert decoded(frame(pushed, FrameKind.TRANSFER)).subject == HELLO.entry.message_id[:6]
 
 
+def test_payloads_of_state_delta_and_snapshot_have_names_words_and_colours() -> None:
+    page = snapshot_messages.chunk_of(2, [b"x" * 70], (7, HELLO.entry.message_id), 240)
+    sent = [
+        state.encode(state.Entries((b"one",))),
+        state.encode(state.Outcome(KEY, 2)),
+        delta.encode(delta.Want((KEY,))),
+        snapshot_messages.encode(snapshot_messages.SnapshotRequest(None, 4)),
+        snapshot_messages.encode(page),
+    ]
+
+    shown = [decoded(frame(one, FrameKind.SESSION)) for one in sent]
+
+    assert [(one.kind, one.words) for one in shown] == [
+        ("ENTRY", "1 entry"),
+        ("HASHES", "root abababab…, 2 entries"),
+        ("WANT", "1 wanted"),
+        ("WANT", "wants all, 4 pages at once"),
+        ("PAGE", "page 2 of messages"),
+    ]
+    assert all(style_of(one.kind) != UNKNOWN for one in shown)
+    assert any("240" in line for line in shown[-1].tree)
+
+
+def test_a_long_payload_of_which_only_the_beginning_is_kept_still_has_its_kind() -> None:
+    many = state.encode(state.Entries((b"x" * 900,) * 10))
+
+    shown = decoded(frame(many[:2000], FrameKind.SESSION, size=len(many)))
+
+    assert (shown.kind, shown.words) == ("ENTRY", "cannot be read: only its beginning is kept")
+
+
 def test_an_announcement_is_shown_with_its_version_and_schemas() -> None:
     schemas = tuple(f"chat_{number:032x}" for number in range(20))
 
@@ -197,7 +233,6 @@ def test_a_recording_that_cannot_begin_says_what_to_do(tmp_path: Path) -> None:
         Tap().record(tmp_path / "none" / "wire.jsonl")
 
 
-KEY = bytes.fromhex("ab" * 32)
 UP = Place(KEY, 1, 2)
 
 

@@ -8,7 +8,8 @@ from textual.content import Content
 from chat_tui.demo.pacing.bending import Bent
 from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.traffic import Traffic, Wait, kind_of
-from chat_tui.demo.painting.chart import COLOURS, GLOW, ROWS_MAX, chart, lanes_of
+from chat_tui.demo.painting.chart import GLOW, ROWS_MAX, chart, lanes_of
+from chat_tui.demo.painting.kinds import kind_style
 from chat_tui.demo.painting.setting import Setting, person_style
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenarios import SCENARIOS, scenario
@@ -102,7 +103,7 @@ def test_a_line_glows_for_two_seconds_of_the_viewers_and_is_dim_then() -> None:
     ends = bent.viewed(BEGAN + 1040 * MILLISECOND)
     glows = (bent.simulated(ends + GLOW) - BEGAN) / MILLISECOND
 
-    assert styles(drawn(one, glows - 1)[1], "▶") == {COLOURS["message"]}
+    assert styles(drawn(one, glows - 1)[1], "▶") == {kind_style("message", "nord")}
     assert styles(drawn(one, glows + 1)[1], "▶") == {DIM}
 
 
@@ -141,23 +142,41 @@ def test_a_wait_counts_down_where_it_waits() -> None:
     assert "waited 1.0 s" in drawn(one, 3000)[1].plain
 
 
+BASE = {"message", "sync", "check"}
+LINKED = BASE | {"ranges", "transfer"}
+SEEN = {
+    1: BASE | {"ranges"},
+    2: {"message", "sync"},
+    3: {"message", "sync", "request", "answer"},
+    4: LINKED | {"request", "answer"},
+    5: LINKED,
+    6: LINKED,
+    8: BASE | {"request", "answer", "logs", "entry"},
+    9: LINKED | {"operation", "request", "heads", "logs"},
+    10: LINKED | {"operation", "request", "heads", "logs"},
+    11: LINKED | {"entry", "root", "handshake", "hashes", "request"},
+    12: BASE | {"root", "request", "entry", "handshake", "filter"},
+    13: BASE | {"ranges", "handshake", "request", "page", "root", "filter", "entry"},
+}
+"""By scenario, the kinds of frames that are on their way in it."""
+
+
 @pytest.mark.parametrize("number", [one.number for one in SCENARIOS if not one.people])
-def test_every_kind_of_frame_has_a_word_and_a_colour(number: int) -> None:
+def test_every_kind_of_frame_has_its_word_and_its_colour(number: int) -> None:
     run = Run(scenario(number), SEED)
     run.finish()
     score, stage = score_of(scenario(number), SEED), Stage(scenario(number), SEED)
+    first = {kind_of(one): one for one in run.traffic.flights}
 
-    for one in {kind_of(one): one for one in run.traffic.flights}.values():
+    assert set(first) == SEEN[number]
+    for kind, one in first.items():
         at = Setting(
             width=140, height=40, glyphs=UNICODE, theme="nord", selected=0, running=True, speed=1,
             formulas=False, now=one.sent_at, traffic=run.traffic, score=score,
         )  # fmt: skip
-        line = next(
-            line
-            for line in reversed(chart(stage.shot, at, stage.titles, 14))
-            if kind_of(one) in line.plain
-        )
-        assert styles(line, kind_of(one)) - {DIM}
+        lines = chart(stage.shot, at, stage.titles, 14)
+        line = next(line for line in reversed(lines) if kind in line.plain.split())
+        assert kind_style(kind, "nord") in styles(line, kind)
 
 
 @pytest.mark.parametrize("theme", THEME.kind.choices)

@@ -22,7 +22,8 @@ CROWD = 7
 
 SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
 ENDS_WITH = re.compile(
-    r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing)"
+    r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing|page"
+    r"|handshake|logs|hashes|filter|check|root|heads)"
     r"(, lost)?$|waited$|to ask$|to answer$"
 )
 FRAMES = str.maketrans(dict.fromkeys("│▌|", " "))
