@@ -35,7 +35,7 @@ OWN: Final = {
     WORDS[Cause.OPERATION]: AUTHORS_HUE,
     PayloadKind.PAGE.value: AUTHORS_HUE,
 }
-"""What each takes if it is free; those without take what is left."""
+"""Wished colours: those without one take what is left."""
 
 LIKE: Final = {
     WORDS[Cause.RESEND]: (WORDS[Cause.NEW], "italic"),
