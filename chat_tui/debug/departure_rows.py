@@ -18,6 +18,7 @@ ENDED: Final = {
     Left.LOST: "given up as lost",
     Left.SHOWN: "shown: what it builds on is here",
     Left.ANSWERED: "sent by us to whoever asked",
+    Left.FORESTALLED: "answered before us",
     Left.ACKNOWLEDGED: "received: somebody proved to have it",
     Left.FAILED: "failed: nobody proved to have it",
 }
@@ -28,6 +29,7 @@ BUFFERS: Final = {
     Left.LOST: "To request",
     Left.SHOWN: "Waiting for parents",
     Left.ANSWERED: "To answer",
+    Left.FORESTALLED: "To answer",
     Left.ACKNOWLEDGED: "Unacknowledged",
     Left.FAILED: "Unacknowledged",
 }
@@ -49,8 +51,13 @@ def departure_row(snapshot: Snapshot, one: DepartureInfo) -> Row:
 
 def departure_words(snapshot: Snapshot, one: DepartureInfo) -> str:
     """Return how something left its buffer, as `36 s ago: came from bob, asked twice`."""
-    by = "" if one.by is None else f" from {name_of(snapshot, one.by)}"
-    words = [f"{span(snapshot.now - one.at)} ago: {ENDED[one.how]}{by}"]
+    how = ENDED[one.how]
+    if one.by is not None:
+        name = name_of(snapshot, one.by)
+        how = (
+            f"answered by {name} before us" if one.how is Left.FORESTALLED else f"{how} from {name}"
+        )
+    words = [f"{span(snapshot.now - one.at)} ago: {how}"]
     if one.asked:
         words.append(f"asked {times(one.asked)}")
     if one.resent:

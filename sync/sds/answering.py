@@ -5,8 +5,9 @@ else gave it first.
 """
 
 import heapq
+from collections import deque
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
@@ -32,6 +33,9 @@ IN_VAIN: Final = 2
 """Spans of T_max in which a message was asked for in vain, from which on it takes two answers of
 others to silence us, then four: the first may come from where the requester hears nothing."""
 
+FORESTALLED_MAX: Final = 10
+"""Answers of others that are remembered for whoever looks: a screen of them."""
+
 FORGOTTEN_AFTER: Final = 8
 """T_max after which a request is a new one: who asked before asks again within 4."""
 
@@ -45,6 +49,15 @@ class Answer:
     t_resp: Nanos
     sender: PeerId
     """Its author."""
+
+
+class Forestalled(NamedTuple):
+    """An answer that was planned, and that somebody else gave first; None if not seen who."""
+
+    message_id: MessageId
+    requester: PeerId
+    by: PeerId | None
+    at: Nanos
 
 
 @dataclass(slots=True)
@@ -66,6 +79,8 @@ class Answering:
         self.answers: dict[MessageId, Answer] = {}
         self.asked_by: dict[MessageId, PeerId] = {}
         """Requesters of what was answered last."""
+        self.forestalled: deque[Forestalled] = deque(maxlen=FORESTALLED_MAX)
+        """What others answered last, before us."""
         self.declined = 0
         """Requests beyond what one requester may cause."""
         self._me = me
@@ -105,8 +120,8 @@ class Answering:
             return False
         return self._looked_up.take_token(requester, now)
 
-    def heard(self, message_id: MessageId) -> None:
-        """Somebody sent the message: the answer is given, unless such answers are in vain."""
+    def heard(self, message_id: MessageId, by: PeerId | None, now: Nanos) -> None:
+        """`by` sent the message: the answer is given, unless such answers are in vain."""
         if not self.answers or message_id not in self.answers:
             return
         rounds = self._rounds.get(message_id)
@@ -114,7 +129,8 @@ class Answering:
             rounds.heard += 1
             if rounds.heard < 1 << max(0, rounds.count + 1 - IN_VAIN):
                 return
-        del self.answers[message_id]
+        answer = self.answers.pop(message_id)
+        self.forestalled.append(Forestalled(message_id, answer.requester, by, now))
         self._note_answered(message_id)
 
     def forget(self) -> None:

@@ -102,7 +102,7 @@ class Channel:
             case Tick():
                 return self._on_tick(now)
             case HeardCopy(message_id, sender):
-                return self._on_heard_copy(message_id, sender)
+                return self._on_heard_copy(message_id, sender, now)
             case Beside(message):
                 return [*self._review_filter(message, now), *self._heard(message, now)]
             case Requested(requester, entries):
@@ -240,8 +240,10 @@ class Channel:
         )
         return effects + self._news(self._causal.admit(content, now), now)
 
-    def _on_heard_copy(self, message_id: MessageId, sender: PeerId | None) -> list[Effect]:
-        self.repairs.answering.heard(message_id)
+    def _on_heard_copy(
+        self, message_id: MessageId, sender: PeerId | None, now: Nanos
+    ) -> list[Effect]:
+        self.repairs.answering.heard(message_id, sender, now)
         if sender is not None:
             self.holders.add_evidence(message_id, sender, Evidence.SENT)
         return []
@@ -269,7 +271,8 @@ class Channel:
     def _heard_again(self, event: Received, now: Nanos) -> None:
         """A message that we have: its author, if it came from there, does not know that."""
         message = event.message
-        self.repairs.answering.heard(message.message_id)
+        author = message.sender_id if event.from_author else event.via
+        self.repairs.answering.heard(message.message_id, author, now)
         if not event.from_author:
             return
         if not message.repair_request:

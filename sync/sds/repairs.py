@@ -56,7 +56,7 @@ class Repairs:
     def came(self, message_id: MessageId, now: Nanos, *, found: bool = True) -> None:
         """A message is here, or is given up: nobody is asked for it any more."""
         if self.answering.answers:
-            self.answering.heard(message_id)
+            self.answering.heard(message_id, None, now)
         asking = self.asking
         if message_id in asking.requests or asking.in_line:
             asking.drop(message_id, self.window(now), now, found=found)

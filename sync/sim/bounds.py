@@ -212,6 +212,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,
     "Answering.asked_by": answering.ANSWERS_MAX,
+    "Answering.forestalled": answering.FORESTALLED_MAX,
     "Answering._heap": 4 * answering.ANSWERS_MAX,
     "Answering._rounds": answering.ROUNDS_MAX,
     "Asked.again": 2 * asking.REQUESTS_MAX + asking.STALE_MAX,

@@ -31,6 +31,8 @@ class Left(Enum):
     """It waited for a message it builds on."""
     ANSWERED = "answered"
     """Somebody asked for it, and got it from us."""
+    FORESTALLED = "answered by somebody else"
+    """Somebody asked for it, and got it from somebody else before us."""
     ACKNOWLEDGED = "acknowledged"
     """It is ours, and somebody proved to have it."""
     FAILED = "failed"
@@ -47,7 +49,7 @@ class DepartureInfo:
     since: Nanos | None = None
     """When it entered the buffer; None if that is not remembered."""
     by: PeerId | None = None
-    """From whom it came, if it was missing; None where that is not remembered."""
+    """From whom it came, if it was missing or others answered; None if that is not remembered."""
     asked: int = 0
     """Number of times that we asked for it, as far as kept frames tell."""
     resent: int = 0

@@ -118,6 +118,11 @@ class Happenings:
         group = self._groups().get(channel)
         if group is None:
             return left
+        others = [
+            DepartureInfo(one.message_id, Left.FORESTALLED, one.at, by=one.by)
+            for one in group.sds.repairs.answering.forestalled
+        ]
+        left = sorted([*reversed(others), *left], key=lambda one: one.at, reverse=True)
         found = [at for at, one in enumerate(left) if one.how is Left.FOUND][:SENDERS_TOLD]
         for at in found:
             held, _ = group.sds.holders.of(left[at].message_id)

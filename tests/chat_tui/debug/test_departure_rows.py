@@ -34,6 +34,14 @@ def test_an_own_one_says_how_often_it_was_sent_again() -> None:
     )
 
 
+def test_an_answer_that_was_not_needed_says_who_gave_it() -> None:
+    theirs = DepartureInfo(ident("bb"), Left.FORESTALLED, NOON - 3 * SECOND, by=BOB.peer)
+    unseen = DepartureInfo(ident("bb"), Left.FORESTALLED, NOON - 3 * SECOND)
+
+    assert words(theirs) == "bb0000 3 s ago: answered by bob before us"
+    assert words(unseen) == "bb0000 3 s ago: answered before us"
+
+
 def test_every_way_out_has_words_and_a_buffer() -> None:
     assert set(ENDED) == set(BUFFERS) == set(Left)
 

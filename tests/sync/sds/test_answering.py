@@ -14,13 +14,14 @@ from sync.sds.answering import (
     FORGOTTEN_AFTER,
     ROUNDS_MAX,
     Answering,
+    Forestalled,
 )
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window, is_in_response_group
 from tests.support.sync.channels import NOW, message_id, peer
 
-ALICE, BOB = peer("alice"), peer("bob")
+ALICE, BOB, CAROL = peer("alice"), peer("bob"), peer("carol")
 WINDOW = Window.of(LAN, 2)
 CROWD = Window.of(WAKU, 1024)
 T_MAX = WINDOW.t_max
@@ -105,10 +106,11 @@ def test_who_does_not_know_its_sender_takes_no_part_in_the_repair() -> None:
 def test_an_answer_that_somebody_else_gave_is_not_given() -> None:
     answering = answering_for("one", "two")
 
-    answering.heard(message_id("one"))
-    answering.heard(message_id("never asked for"))
+    answering.heard(message_id("one"), CAROL, NOW)
+    answering.heard(message_id("never asked for"), CAROL, NOW)
 
     assert answering.due(NOW + T_MAX) == [message_id("two")]
+    assert list(answering.forestalled) == [Forestalled(message_id("one"), BOB, CAROL, NOW)]
 
 
 @settings(deadline=None)
@@ -130,7 +132,7 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
         if what == "requested":
             answering.requested(entry(name), BOB, WINDOW, now)
         elif what == "heard":
-            answering.heard(message_id(name))
+            answering.heard(message_id(name), CAROL, NOW)
         else:
             due = [(one.t_resp, id_) for id_, one in answering.answers.items() if one.t_resp <= now]
             assert answering.due(now) == [id_ for _, id_ in sorted(due)]
@@ -148,7 +150,7 @@ def test_what_was_answered_is_answered_again_only_after_t_max(how: str) -> None:
     if how == "given":
         answering.due(NOW + T_MAX)
     else:
-        answering.heard(message_id("one"))
+        answering.heard(message_id("one"), CAROL, NOW)
 
     answering.requested(entry("one"), peer("carol"), WINDOW, NOW + T_MAX - 1)
     too_soon = dict(answering.answers)
@@ -176,7 +178,7 @@ def test_from_the_third_asking_on_an_answer_heard_silences_nobody_and_later_two_
         now = NOW + asked * 2 * T_MAX
         answering.requested(entry("one"), BOB, WINDOW, now)
         for _ in range(heard):
-            answering.heard(message_id("one"))
+            answering.heard(message_id("one"), CAROL, NOW)
         given.append(answering.due(now + T_MAX))
 
     assert given == [[], [], [message_id("one")], [message_id("one")]]
@@ -188,7 +190,7 @@ def test_enough_answers_silence_in_every_round() -> None:
         now = NOW + asked * 2 * T_MAX
         answering.requested(entry("one"), BOB, WINDOW, now)
         for _ in range(1 << max(0, asked - 1)):
-            answering.heard(message_id("one"))
+            answering.heard(message_id("one"), CAROL, NOW)
 
         assert answering.due(now + T_MAX) == []
 
@@ -326,7 +328,7 @@ def test_answers_and_cancellations_without_end_fill_no_memory() -> None:
     for number in range(20_000):
         now = NOW + number * 100 * MILLISECOND
         answering.requested(entry(f"m{number}"), peer(f"peer {number % 9}"), WINDOW, now)
-        answering.heard(message_id(f"m{number}"))
+        answering.heard(message_id(f"m{number}"), CAROL, NOW)
         answering.due(now)
 
     per_t_max = T_MAX // (100 * MILLISECOND)

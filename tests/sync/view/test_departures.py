@@ -1,5 +1,7 @@
 """Departures from buffers, as they follow from notes: which, after how long, and from whom."""
 
+from functools import partial
+
 from sync.group import values
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery, HistoryEntry, Message
@@ -8,6 +10,7 @@ from sync.view.departures import DEPARTURES_MAX, DepartureInfo, Left, times_aske
 from sync.view.happenings import Happenings
 from sync.view.view import FrameInfo, FrameKind
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.demos import finished
 from tests.support.chat_tui.scenes import ALICE, BOB, QUICK, Scene
 from tests.support.sync.channels import message_id
 
@@ -92,6 +95,21 @@ def test_a_repair_in_a_real_channel_says_who_sent_it() -> None:
     assert found.took is not None
     assert found.asked == 1
     assert any(one.how is Left.ACKNOWLEDGED and one.took for one in left)
+
+
+def test_whoever_was_slower_to_answer_learns_who_was_faster() -> None:
+    world = finished(4).world
+    told: dict[int, list[DepartureInfo]] = {}
+    for node in world.nodes:
+        assert node.runner is not None
+        happenings = Happenings(partial(dict, node.runner.groups), 0)
+        left = happenings.departures(world.channel)
+        told[node.number] = [one for one in left if one.how is Left.FORESTALLED]
+
+    [(slower, [one])] = [(number, left) for number, left in told.items() if left]
+    faster = next(node for node in world.nodes if node.identity.peer_id == one.by)
+    assert {slower, faster.number} == {1, 3}  # alice, who wrote it, is off; carol lacks it
+    assert one.took is None
 
 
 def frame(data: bytes, *, sent: bool = True) -> FrameInfo:
