@@ -9,7 +9,7 @@ Rules:
 """
 
 from collections.abc import Awaitable, Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -38,6 +38,7 @@ from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
 from chat_tui.text.slash import is_command
+from chat_tui.transcript.author_colours import colour_of
 from chat_tui.transcript.conversation_pane import Reading
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.transcript.scroll_marks import MarkedReader
@@ -144,7 +145,8 @@ class ChatApp(Overlays):
     def _debug_pane(self) -> "DebugPane":
         from chat_tui.debug.pane import DebugPane
 
-        return DebugPane(self._chat.history, self._chat.inspection, self._glyphs)
+        colour = partial(colour_of, self._seen.places)
+        return DebugPane(self._chat.history, self._chat.inspection, self._glyphs, colour)
 
     def compose(self) -> ComposeResult:
         """The chat, or the wish for a larger window.

@@ -1,25 +1,42 @@
 """The causal graph as a drawing, and as a list, for the debug pane."""
 
+from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from textual.content import Content
 
 from chat_tui.debug.causal_graph import LANE_CELLS, draw
 from chat_tui.debug.causal_text import Graph, label, mark, node_detail, ordered, relations
 from chat_tui.debug.styled_lines import BAD, BUSY, DIM, PaneLine
-from chat_tui.terminal.themes import author_style
 from chat_tui.text.safe_text import clip_cells
 from chat_tui.text.times import count
 from chat_tui.wording.glyphs import ASCII, Glyphs
+from sync.machine import PeerId
 from sync.view.view import CausalNode, ChannelInfo, Place, Snapshot
+
+Colour: TypeAlias = Callable[[PeerId], str]
+"""Returns the colour of an author by its name in styles; empty for none."""
+
+ColourIn: TypeAlias = Callable[[str, ChannelInfo | None, PeerId], str]
+"""The same in a theme and a channel."""
 
 LABEL_CELLS: Final = 22
 """Least room for what is said of a message: its id, a name, and where it is."""
 
 
+def uncoloured(_author: PeerId) -> str:
+    """Return no colour: nobody sees any."""
+    return ""
+
+
 def graph_lines(
-    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, glyphs: Glyphs, theme: str = ""
+    snapshot: Snapshot,
+    info: ChannelInfo,
+    graph: Graph,
+    width: int,
+    glyphs: Glyphs,
+    colour: Colour,
 ) -> list[PaneLine]:
     """Return the graph as lines of `width` cells, the oldest at the top."""
     lanes_max = max(1, (width - LABEL_CELLS) // LANE_CELLS)
@@ -35,7 +52,7 @@ def graph_lines(
         node = graph.by_id[line.message_id]
         said = clip_cells(label(snapshot, info, graph, node), max(1, width - len(lanes) - 2))
         style = "bold" if node.message_id == graph.centre else _tone(info, node)
-        head, rest = _parts(said, node, theme)
+        head, rest = _parts(said, node, colour)
         content = Content.assemble((lanes, DIM), " ", head, (rest, style))
         opens = partial(node_detail, snapshot, info, graph, node)
         lines.append(PaneLine(content, node.message_id, opens))
@@ -46,7 +63,7 @@ def graph_lines(
 
 
 def list_lines(
-    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, theme: str = ""
+    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, colour: Colour
 ) -> list[PaneLine]:
     """Return the graph as a list: the same in words, a message and what it builds on."""
     lines: list[PaneLine] = []
@@ -54,7 +71,7 @@ def list_lines(
         opens = partial(node_detail, snapshot, info, graph, node)
         style = "bold" if node.message_id == graph.centre else ""
         said = clip_cells(label(snapshot, info, graph, node), width - 3)
-        head, rest = _parts(said, node, theme)
+        head, rest = _parts(said, node, colour)
         content = Content.assemble(" ", head, (rest, style))
         lines.append(PaneLine(content, node.message_id, opens))
         lines += [
@@ -64,15 +81,13 @@ def list_lines(
     return lines
 
 
-def _parts(said: str, node: CausalNode, theme: str) -> tuple[Content, str]:
+def _parts(said: str, node: CausalNode, colour: Colour) -> tuple[Content, str]:
     """Return what is said of a message: its id and author in their colour, and the rest."""
     head, dot, rest = said.partition(" · ")
-    if node.author is None or not theme:
+    style = "" if node.author is None else colour(node.author)
+    if not style:
         return Content(""), said
-    colour = author_style(node.author, theme).color
-    name = "" if colour is None else colour.name
-    style = f"bold {name}" if name.startswith("#") or not name else f"bold ansi_{name}"
-    return Content.styled(head, style), f"{dot}{rest}"
+    return Content.styled(head, f"bold {style}"), f"{dot}{rest}"
 
 
 def _tone(info: ChannelInfo, node: CausalNode) -> str:

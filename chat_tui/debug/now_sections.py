@@ -70,6 +70,7 @@ def traffic(rates: RatesInfo) -> Section:
                 f"{sum(counted):,}, {size(bytes_)}",
                 subject=f"{sort.value:<{KIND_CELLS}}",
                 spark=counted,
+                passes=True,
                 tone=style_of(sort.value),
                 opens=partial(now_details.kind, rates, sort),
             )
@@ -88,7 +89,8 @@ def _way(rates: RatesInfo, *, sent: bool) -> Row:
     rate = f"{size(bytes_[-2])}/s"  # the last second is not over
     word = "out" if sent else "in"
     opens = partial(now_details.way, rates, sent=sent)
-    return Row(rate, subject=f"{word:<{KIND_CELLS}}", spark=bytes_, tone="bold", opens=opens)
+    subject = f"{word:<{KIND_CELLS}}"
+    return Row(rate, subject=subject, spark=bytes_, passes=True, tone="bold", opens=opens)
 
 
 def acknowledged(snapshot: Snapshot, now: NowInfo) -> Section:

@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from chat_tui.debug import causal_text
+from chat_tui.debug.causal_lines import ColourIn
 from chat_tui.debug.list_view import Listing
 from chat_tui.debug.pane_moves import PaneMoves
 from chat_tui.debug.prompt_line import AskLine
@@ -36,9 +37,10 @@ from chat_tui.debug.wording import file_named
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import USUAL, Chosen, Does, with_keys
 from chat_tui.terminal.key_bindings import bindings_of
+from chat_tui.terminal.themed_app import Dressed
 from chat_tui.text.times import count, span
 from chat_tui.widgets.messages import DebugClosed, PaneKeysChanged, Refused, Told
-from chat_tui.wording.glyphs import UNICODE, Glyphs
+from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos
@@ -54,12 +56,18 @@ ID_DIGITS: Final = 64
 
 
 class DebugPane(PaneMoves):
-    """See the module docstring. `history` and `inspection` are asked by whoever looks."""
+    """See the module docstring. `history` and `inspection` are asked by whoever looks.
+
+    `colour` says in which colour the chat shows an author.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.PANE)
 
-    def __init__(self, history: History, inspection: Inspection, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self, history: History, inspection: Inspection, glyphs: Glyphs, colour: ColourIn
+    ) -> None:
         super().__init__(id="debug")
+        self._colour = colour
         self.tab = Tab.BUFFERS
         self._history, self._inspection, self._glyphs = history, inspection, glyphs
         self._tabs, self._hint = TabLine(id="debug-tabs"), OneLine(id="debug-hint")
@@ -100,7 +108,10 @@ class DebugPane(PaneMoves):
     def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Show what is true now; while frozen, only for how long it is."""
         self._now = snapshot.now
-        self._latest = Shown(snapshot, info, self._glyphs, self.app.theme)
+        app = self.app
+        colour = partial(self._colour, app.theme, info)
+        moves = not isinstance(app, Dressed) or app.in_motion
+        self._latest = Shown(snapshot, info, self._glyphs, colour, moves)
         if self.frozen_at is None or self._shown is None:
             self._shown = self._latest
         self.draw()

@@ -1,7 +1,7 @@
 """Building blocks of the debug pane, for the screen and for line mode."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chat_tui.text.times import span
 from sync.machine import Nanos
@@ -27,6 +27,7 @@ class Row:
         mark: how sure we are that somebody has the message; drawn as its sign.
         share: a part of 1, drawn as a bar.
         spark: values over time, oldest first, drawn as a sparkline.
+        passes: whether the sparkline moves on by itself, as its minute passes.
         peak: the least value that the highest sign of the sparkline stands for.
         tone: the colour of the subject and the sparkline, where they stand for a kind.
         is_over: whether it is past, and drawn dim.
@@ -42,6 +43,7 @@ class Row:
     mark: Delivery | None = None
     share: float | None = None
     spark: tuple[float, ...] = ()
+    passes: bool = False
     peak: float = 0.0
     tone: str = ""
     is_over: bool = False
@@ -74,3 +76,9 @@ def in_words(row: Row) -> str:
 def detail_in_words(detail: Detail) -> str:
     """Return what a row opens to as line mode says it."""
     return "\n".join([detail.title, f"  {detail.plain}", *(f"  {fact}" for fact in detail.facts)])
+
+
+def still(section: Section) -> Section:
+    """Return a section without what moves by itself: bars that fill, minutes that pass by."""
+    rows = [replace(row, share=None, spark=() if row.passes else row.spark) for row in section.rows]
+    return replace(section, rows=tuple(rows))

@@ -49,6 +49,7 @@ HELP: Final = (
     ("{demo_forward}", "the next thing that happens"),
     ("{demo_back}", "the step before: what it looked like then"),
     ("{demo_run}", "let time run, or stop it"),
+    ("a click", "on the line of events at the top: shows that moment"),
     ("{demo_slower}, {demo_faster}", "slower, faster: x1/4 to x16"),
     (
         f"{{demo_play_1}} to {{demo_play_{WITH_DIGIT}}}",

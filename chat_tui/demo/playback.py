@@ -265,6 +265,20 @@ class Playback(Screen[None]):
         self._note = ""
         self._be_ready()
 
+    def show_time(self, when: Nanos) -> None:
+        """Show another moment, beside the screen if it was not played yet; time goes on or not."""
+        if self.stage is not None:
+            self.showing.tour.go_back()
+            self.busy, self._note = True, AGAIN
+            self.run_worker(self._show_time(self.stage, when), exclusive=True)
+
+    async def _show_time(self, stage: Stage, when: Nanos) -> None:
+        await asyncio.to_thread(stage.seek, when)
+        self._note = ""
+        if stage.over:
+            self._ended()
+        self._be_ready()
+
     def action_run(self) -> None:
         """Let time run, or stop it; before it is ready, let it run then."""
         self.showing.running = not self.running

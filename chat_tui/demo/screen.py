@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final, Unpack
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Resize
+from textual.events import Click, Resize
 from textual.widgets import Input
 
 from chat_tui.demo import acts
@@ -20,7 +21,7 @@ from chat_tui.demo.interventions import MEDDLING
 from chat_tui.demo.keys import BINDINGS, KEYS, REPLAY_KEYS, full_help
 from chat_tui.demo.moment import Titles
 from chat_tui.demo.net_command import acts_of
-from chat_tui.demo.painting.drawing import draw
+from chat_tui.demo.painting.drawing import clicked_time, draw
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.demo.playback import AGAIN, Playback, Playing
 from chat_tui.demo.player import Player
@@ -102,6 +103,15 @@ class DemoScreen(Playback):
         if self.player is not None:
             self._selected = (self._selected + step) % len(self.player.shot.people)
             self.paint()
+
+    @on(Click, "#canvas")
+    def _seek(self, event: Click) -> None:
+        """Show the moment on the scrubber that was clicked."""
+        if self.player is not None and not self.busy:
+            setting = self._setting(*self.size)
+            when = clicked_time(self.player.shot, setting, event.x, event.y)
+            if when is not None:
+                self.show_time(when)
 
     def action_protocol(self) -> None:
         """Open or close the drawer with the selected one's protocol."""

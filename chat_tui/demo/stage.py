@@ -7,8 +7,10 @@ Rules:
 """
 
 import time
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from chat_tui.demo.acts import Act
@@ -157,16 +159,17 @@ class Stage:
             while self.in_the_past and self._next_time() <= self._clock:
                 self.forward()
             return
-        until = self.run.now + duration
-        began = time.perf_counter()
-        while self.run.now < until and not self.run.over:
-            told = len(self.run.said)
-            self.run.happen(until)
-            self._fresh = None
-            if len(self.run.said) > told:
-                self._moved()
-            if time.perf_counter() - began > self.slice_s:
-                break
+        self._play_on(self.run.now + duration, self.slice_s)
+
+    def seek(self, when: Nanos) -> None:
+        """Show the moment `when`: the step before it, or what is played until then."""
+        if when >= self.run.now:
+            self._at = None
+            self._play_on(when, inf)
+            return
+        times = [picture.moment.now for picture in self._pictures]
+        self._at = max(0, bisect_right(times, when) - 1)
+        self._clock = when
 
     def act(self, act: Act) -> bool:
         """Do what the person wants; in the present only, see `rewound`."""
@@ -200,6 +203,18 @@ class Stage:
         self._take_up(run)
 
     # --- Inside --------------------------------------------------------------------------------
+
+    def _play_on(self, until: Nanos, seconds: float) -> None:
+        """Play until then, or for as long as one may compute."""
+        began = time.perf_counter()
+        while self.run.now < until and not self.run.over:
+            told = len(self.run.said)
+            self.run.happen(until)
+            self._fresh = None
+            if len(self.run.said) > told:
+                self._moved()
+            if time.perf_counter() - began > seconds:
+                break
 
     def _take_up(self, run: Run) -> None:
         self.run = run

@@ -7,7 +7,7 @@ from textual.content import Content
 from chat_tui.debug import explanations, state_sections
 from chat_tui.debug.bloom_cells import cells_in, field_lines
 from chat_tui.debug.section import Row, Section
-from chat_tui.debug.styled_lines import PaneLine, section_lines
+from chat_tui.debug.styled_lines import PaneLine
 from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown, _said
 from chat_tui.debug.wording import bits, verdict
 from chat_tui.text.safe_text import clip_cells
@@ -43,8 +43,8 @@ class BloomPage(Keyless):
         test = Section(
             "Test of an id", 0, self._test(shown, probe), "/ and an id, or its beginning"
         )
-        head = section_lines([filled], width, shown.glyphs)
-        rest = section_lines([test, *others], width, shown.glyphs)
+        head = shown.drawn([filled], width)
+        rest = shown.drawn([test, *others], width)
         return [*head, *field, PaneLine(Content("")), *rest]
 
     def _test(self, shown: Shown, probe: ProbeInfo | None) -> tuple[Row, ...]:

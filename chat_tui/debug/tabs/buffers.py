@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from chat_tui.debug import state_sections
 from chat_tui.debug.departure_rows import left_section
 from chat_tui.debug.state_sections import Order
-from chat_tui.debug.styled_lines import PaneLine, section_lines
+from chat_tui.debug.styled_lines import PaneLine
 from chat_tui.debug.tabs.page import NOWHERE, ORDERS, Shown, _dim, _said
 from sync.machine import ChannelId, Nanos
 from sync.view.departures import DepartureInfo
@@ -39,7 +39,7 @@ class BuffersPage:
             state_sections.clock(shown.snapshot),
         ]
         head = [] if self.order is Order.TIME else [PaneLine(_dim(f" sorted {self.order.value}"))]
-        return [*head, *section_lines(sections, width, shown.glyphs)]
+        return [*head, *shown.drawn(sections, width)]
 
     def _departures(self, snapshot: Snapshot, info: ChannelInfo) -> Sequence[DepartureInfo]:
         """Return what left the buffers by the moment that is shown; looked up once a moment."""

@@ -61,8 +61,8 @@ class CausalPage:
         title = f" {count(self.depth, 'step')} around the middle"
         head = [PaneLine(_dim(title)), PaneLine(Content(""))]
         if self.as_list:
-            return [*head, *list_lines(shown.snapshot, shown.info, self.graph, width, shown.theme)]
+            return [*head, *list_lines(shown.snapshot, shown.info, self.graph, width, shown.colour)]
         drawn = graph_lines(
-            shown.snapshot, shown.info, self.graph, width, shown.glyphs, shown.theme
+            shown.snapshot, shown.info, self.graph, width, shown.glyphs, shown.colour
         )
         return [*head, *drawn]

@@ -2,7 +2,7 @@
 
 from chat_tui.debug.group_sections import UNGOVERNED, group_sections
 from chat_tui.debug.section import Row, Section
-from chat_tui.debug.styled_lines import PaneLine, section_lines
+from chat_tui.debug.styled_lines import PaneLine
 from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown, _said
 
 
@@ -17,4 +17,4 @@ class GroupPage(Keyless):
             sections = [Section("Governance", 0, (Row(UNGOVERNED),), "")]
         else:
             sections = group_sections(shown.snapshot, shown.info.governance)
-        return section_lines(sections, width, shown.glyphs)
+        return shown.drawn(sections, width)

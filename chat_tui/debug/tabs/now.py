@@ -2,7 +2,7 @@
 
 from chat_tui.debug.now_details import NowInfo, collect
 from chat_tui.debug.now_sections import now_sections
-from chat_tui.debug.styled_lines import PaneLine, section_lines
+from chat_tui.debug.styled_lines import PaneLine
 from chat_tui.debug.tabs.page import Keyless, Shown
 from sync.machine import Nanos
 from sync.view.view import Inspection
@@ -22,4 +22,4 @@ class NowPage(Keyless):
             self._at = shown.snapshot.now
             self._info = collect(self.inspection, shown.snapshot, shown.info)
         sections = now_sections(shown.snapshot, shown.info, self._info)
-        return section_lines(sections, width, shown.glyphs)
+        return shown.drawn(sections, width)

@@ -1,12 +1,15 @@
 """The pages of the debug pane, one a tab: what each remembers, and the lines it gives."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from textual.content import Content
 
+from chat_tui.debug.causal_lines import Colour, uncoloured
+from chat_tui.debug.section import Section, still
 from chat_tui.debug.state_sections import Order
-from chat_tui.debug.styled_lines import DIM, PaneLine
+from chat_tui.debug.styled_lines import DIM, PaneLine, section_lines
 from chat_tui.wording.glyphs import Glyphs
 from sync.view.view import ChannelInfo, Snapshot
 
@@ -24,8 +27,15 @@ class Shown:
     snapshot: Snapshot
     info: ChannelInfo | None
     glyphs: Glyphs
-    theme: str = ""
-    """The theme that colours authors; empty where nobody sees colours."""
+    colour: Colour = uncoloured
+    """Returns the colour of an author, as beside their lines in the chat."""
+    moves: bool = True
+    """True if what moves by itself is drawn; else only what happens."""
+
+    def drawn(self, sections: Iterable[Section], width: int) -> list[PaneLine]:
+        """Return sections as lines of `width` cells."""
+        shown = sections if self.moves else map(still, sections)
+        return section_lines(shown, width, self.glyphs)
 
 
 class Page(Protocol):

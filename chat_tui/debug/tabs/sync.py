@@ -2,7 +2,7 @@
 
 from chat_tui.debug import state_sections
 from chat_tui.debug.group_sections import catch_ups
-from chat_tui.debug.styled_lines import PaneLine, section_lines
+from chat_tui.debug.styled_lines import PaneLine
 from chat_tui.debug.sync_cards import session_cards
 from chat_tui.debug.tabs.page import Keyless, Shown
 
@@ -15,4 +15,4 @@ class SyncPage(Keyless):
         cards = [] if shown.info is None else session_cards(shown.snapshot, shown.info)
         if shown.info is not None and shown.info.governance is not None:
             cards.append(catch_ups(shown.snapshot, shown.info.governance))
-        return section_lines([*cards, state_sections.peers(shown.snapshot)], width, shown.glyphs)
+        return shown.drawn([*cards, state_sections.peers(shown.snapshot)], width)

@@ -4,7 +4,7 @@ from textual.content import Content
 
 from chat_tui.debug import state_sections
 from chat_tui.debug.section import Section
-from chat_tui.debug.styled_lines import BUSY, PaneLine, section_lines
+from chat_tui.debug.styled_lines import BUSY, PaneLine
 from chat_tui.debug.tabs.page import Shown
 from chat_tui.text.safe_text import clip_cells
 from sync.view.view import Inspection
@@ -38,4 +38,4 @@ class TracePage:
             head = [PaneLine(Content.styled(f" with “{clip_cells(self.words, width)}”", BUSY))]
         else:
             head = []
-        return [*head, *section_lines(sections, width, shown.glyphs)]
+        return [*head, *shown.drawn(sections, width)]

@@ -13,7 +13,7 @@ from chat_tui.demo.painting.chart import ROWS_MAX, chart
 from chat_tui.demo.painting.field import field_lines
 from chat_tui.demo.painting.panels import PANEL_CELLS, air_line, panels, shown_in
 from chat_tui.demo.painting.ranges import range_lines
-from chat_tui.demo.painting.scrubber import scrubber, seconds
+from chat_tui.demo.painting.scrubber import scrubber, seconds, time_of
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.demo.painting.story import TALL, before_lines, closing_lines, now_lines
 from chat_tui.demo.phrases import clock_tenths
@@ -21,6 +21,7 @@ from chat_tui.keys.table import with_keys
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.text.times import count
 from chat_tui.wording.panels import BUSY, DIM
+from sync.machine import Nanos
 
 PANEL_LINES_MIN, PANEL_LINES = 3, 4
 """Of a conversation, where there are few lines and otherwise."""
@@ -33,6 +34,9 @@ CHART_LINES_MIN: Final = 4
 
 CARD_LINES: Final = 4
 """Of a reconciliation: what it found, and its last payloads."""
+
+SCRUBBER_LINE: Final = 1
+"""The line of the screen that it is in."""
 
 SCRUBBER_LEAST: Final = 10
 """Cells below which a scrubber shows nothing."""
@@ -134,6 +138,24 @@ def _header(shot: Shot, at: Setting) -> list[Content]:
 
 
 def _state_line(shot: Shot, at: Setting) -> Content:
+    left, right = _beside_scrubber(shot, at)
+    room = at.width - len(left) - len(right)
+    middle = Content(" " * max(0, room))
+    if at.score is not None:
+        middle = scrubber(at.score, at, max(1, room))
+    return Content.styled(left, "bold") + middle + Content.styled(right, DIM)
+
+
+def clicked_time(shot: Shot, at: Setting, x: int, y: int) -> Nanos | None:
+    """Return the moment that stands in a cell of the screen; None if it is not the scrubber's."""
+    left, right = _beside_scrubber(shot, at)
+    room, cell = at.width - len(left) - len(right), x - len(left)
+    if at.score is None or y != SCRUBBER_LINE or not 0 <= cell < room:
+        return None
+    return time_of(cell, at.score, room)
+
+
+def _beside_scrubber(shot: Shot, at: Setting) -> tuple[str, str]:
     state = "playing" if at.running else "paused"
     if shot.closing:
         state = "over"
@@ -148,11 +170,7 @@ def _state_line(shot: Shot, at: Setting) -> Content:
         right = f" {seconds(at.now - score.began)} / {seconds(score.ends - score.began)} {right}"
         if len(right) + len(left) + SCRUBBER_LEAST > at.width:
             right = f" {clock_tenths(at.now)} "
-        room = at.width - len(left) - len(right)
-        middle = scrubber(score, at, max(1, room))
-    else:
-        middle = Content(" " * max(0, at.width - len(left) - len(right)))
-    return Content.styled(left, "bold") + middle + Content.styled(right, DIM)
+    return left, right
 
 
 def speed_word(speed: float) -> str:

@@ -15,6 +15,12 @@ def place_of(when: Nanos, score: Score, width: int) -> int:
     return min(width - 1, max(0, int(share * width)))
 
 
+def time_of(cell: int, score: Score, width: int) -> Nanos:
+    """Return the moment of a cell; of the last one, the end."""
+    share = 1.0 if cell == width - 1 else cell / width
+    return score.bent.simulated(int(share * score.bent.length))
+
+
 def scrubber(score: Score, at: Setting, width: int) -> Content:
     """Return `width` cells: what was shown, where it is, what comes; events stand on it."""
     done, rest, knob, event, lost = "=-O:x" if at.is_ascii else "━─●╋✗"

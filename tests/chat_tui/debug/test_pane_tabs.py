@@ -8,7 +8,10 @@ from textual.widgets import Static
 from chat_tui.debug.frame_kinds import style_of
 from chat_tui.debug.state_sections import Order
 from chat_tui.debug.tab_table import Tab
+from chat_tui.model.author_places import ANSI_HUES, by_key
 from chat_tui.settings import schema
+from chat_tui.terminal.themes import text_style
+from chat_tui.transcript.row_layout import AUTHOR
 from chat_tui.widgets.messages import GraphWanted
 from sync.machine import MessageId, PeerId
 from tests.support.chat_tui import scenes
@@ -194,6 +197,10 @@ async def test_the_wire_says_what_its_frames_are_together_and_names_its_columns(
 @pytest.mark.parametrize("theme", ["tokyo-night", "ansi", "textual-light"])
 async def test_messages_of_the_graph_have_the_colours_of_their_authors(theme: str) -> None:
     async with opened(scenes.morning, "2") as screen:
+        assigned = screen.app._seen.places
+        assert assigned.places
+        for author in assigned.places:
+            assigned.places[author] = (by_key(author) + 3) % ANSI_HUES  # no colour of a key
         screen.scene.chat.settings.change(schema.THEME, theme)
         await screen.second()
         nodes = screen.pane.causal.graph.by_id
@@ -209,8 +216,30 @@ async def test_messages_of_the_graph_have_the_colours_of_their_authors(theme: st
                 coloured.setdefault(node.author, set()).add(style)
 
         assert len(coloured) > 1
+        for whose, worn in coloured.items():
+            shown = screen.app.transcript._style(f"{AUTHOR}{whose}")
+            assert worn == {f"bold {text_style(shown)}"}
         assert all(len(styles) == 1 for styles in coloured.values())
         assert len({style for styles in coloured.values() for style in styles}) == len(coloured)
+
+
+@pytest.mark.parametrize("setting", [schema.MOTION, schema.LOW_BANDWIDTH])
+@pytest.mark.parametrize(("tab", "moving"), [("0", "▁"), ("1", "▰")])
+async def test_without_motion_nothing_moves_by_itself_and_numbers_go_on(
+    tab: str, moving: str, setting: schema.Setting[bool]
+) -> None:
+    async with opened(scenes.repairing, tab) as screen:
+        before = screen.text()
+        screen.scene.chat.settings.change(setting, setting is schema.LOW_BANDWIDTH)
+        await screen.second()
+        still = screen.text()
+        for _ in range(20):
+            await screen.second()
+        later = screen.text()
+
+    assert moving in before
+    assert moving not in still.partition("Time to acknowledge")[0]
+    assert later != still
 
 
 async def test_escape_leaves_the_line_that_is_typed_into() -> None:
