@@ -121,8 +121,10 @@ async def trace(chat: Chat, rest: str, at: At) -> Result:
         before = chat.inspection.traced
         chat.inspection.trace(None)
         return Result(text=f"The trace to {before} has ended." if before else "There was none.")
-    section = state_sections.steps(chat.snapshot(), rest.casefold().split())
-    return Result(text=_said([section]), action=_opening(Tab.TRACE, rest))
+    as_names = word.casefold() == "names"
+    words = name if as_names else rest
+    section = state_sections.steps(chat.snapshot(), words.casefold().split(), as_names=as_names)
+    return Result(text=_said([section]), action=_opening(Tab.TRACE, words))
 
 
 async def group(chat: Chat, rest: str, at: At) -> Result:
@@ -228,7 +230,7 @@ ROWS: Final = (
     Command(("/bloom",), "[id]", "the Bloom filter; with an id, tests that id", bloom),
     Command(("/sessions",), "[number]", "sync sessions and their ranges", sessions),
     Command(("/wire",), "[words]", "frames; also open N, record FILE, stop", wire),
-    Command(("/trace",), "[words]", "steps of the engine; also: on FILE, off", trace),
+    Command(("/trace",), "[words]", "steps of the engine; also: names, on FILE, off", trace),
     Command(("/group",), "[id]", "governance: ops, secrets by number, levels of links", group),
     Command(("/explain",), "[term or id]", "explains the terms of the protocol", explain),
 )

@@ -105,10 +105,14 @@ async def test_wire_lists_filters_opens_and_records(scene: Scene, tmp_path: Path
 
 async def test_trace_lists_filters_and_refuses_a_file_in_a_simulation(scene: Scene) -> None:
     steps = await run(scene, "/trace missing")
+    named = await run(scene, "/trace names missing")
     refused = await run(scene, "/trace on x")
     unnamed = await run(scene, "/trace on")
 
     assert "misses 1 message that was named" in steps.text
+    assert "Missing" not in steps.text
+    assert "Missing" in named.text
+    assert "misses" not in named.text
     assert (refused.ok, "simulation" in refused.text) == (False, True)
     assert "Name a file" in unnamed.text
 
