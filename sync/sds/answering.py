@@ -80,7 +80,7 @@ class Answering:
         self.asked_by: dict[MessageId, PeerId] = {}
         """Requesters of what was answered last."""
         self.forestalled: deque[Forestalled] = deque(maxlen=FORESTALLED_MAX)
-        """What others answered last, before us."""
+        """The last answers that others gave before us."""
         self.declined = 0
         """Requests beyond what one requester may cause."""
         self._me = me
