@@ -72,6 +72,7 @@ EFFECTS: Final[dict[str, tuple[str, str]]] = {
     "DeliveryChanged": ("changes the tick of", "message"),
     "Missing": ("misses", "message that was named"),
     "Found": ("has an end for", "message that was missing"),
+    "PushedOut": ("takes off the screen", "message without room to wait"),
     "Withdrawn": ("takes back", "message until its time"),
     "Retrieve": ("looks elsewhere for", "message"),
     "Refused": ("refuses", "input against the rules"),

@@ -119,6 +119,7 @@ PLAIN: Final = {
     What.PREVIEWED: "shown early: it waits for older messages on their way",
     What.ANSWERED: "sent by us to whoever asked, as the answer to a repair request",
     What.DISCARDED: "found damaged on this disk, and set aside: the others are asked for it",
+    What.PUSHED_OUT: "taken off the screen: more came than can wait; a session brings it again",
     What.WITHDRAWN: "set aside until its time, which our clock has not reached",
 }
 

@@ -198,6 +198,14 @@ class Conversation:
         self._aside = [line for line in self._aside if line.message_id not in gone]
         return [change for message_id in sorted(gone) for change in self.hide(message_id)]
 
+    def end_preview(self, message_ids: Sequence[MessageId]) -> list[Change]:
+        """Forget messages that waited for history on its way; each comes again, and counts once."""
+        gone = set(message_ids)
+        self._aside = [one for one in self._aside if not (one.loading and one.message_id in gone)]
+        rows = [self.index_of(one) for one in message_ids]
+        waiting = [at for at in rows if at is not None and self.rows[at].line.loading]
+        return [change for at in sorted(waiting, reverse=True) for change in self._forget(at, 1)]
+
     def _place(self, line: Line) -> list[Change]:
         """Insert a line that nobody counts, or update its row."""
         if (index := self.index_of(line.message_id)) is not None:

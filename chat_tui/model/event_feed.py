@@ -34,6 +34,7 @@ from sync.view.view import (
     PendingShown,
     Position,
     PreviewShown,
+    PushedOutShown,
     ReplacedShown,
     TrustShown,
     WithdrawnShown,
@@ -160,7 +161,7 @@ class Feed:
                     self._changed(line.channel, changes, shown, news)
                     self._count_mention(line, unread)
                     news.around |= line.parked
-                case LineChanged() | DeliveryShown() | ReplacedShown():
+                case LineChanged() | DeliveryShown() | ReplacedShown() | PushedOutShown():
                     self._changed(*self._change(event), shown, news)
                 case (
                     OpShown() | PendingShown() | PendingEndedShown() | LooksShown() | HistoryShown()
@@ -195,9 +196,9 @@ class Feed:
         return news
 
     def _change(
-        self, event: LineChanged | DeliveryShown | ReplacedShown
+        self, event: LineChanged | DeliveryShown | ReplacedShown | PushedOutShown
     ) -> tuple[ChannelId, list[Change]]:
-        """Show what became of one message, in its channel."""
+        """Show what became of a message, in its channel."""
         match event:
             case LineChanged(line):
                 return line.channel, self.conversation(line.channel).change(line)
@@ -205,6 +206,8 @@ class Feed:
                 return channel, self.conversation(channel).settle(message_id, delivery)
             case ReplacedShown(channel, message_id):
                 return channel, self.conversation(channel).hide(message_id)
+            case PushedOutShown(channel, message_ids):
+                return channel, self.conversation(channel).end_preview(message_ids)
 
     def _governed(
         self,

@@ -35,6 +35,7 @@ from sync.view.view import (
     PendingEndedShown,
     PendingShown,
     PreviewShown,
+    PushedOutShown,
     ReplacedShown,
     Snapshot,
     StateInfo,
@@ -155,7 +156,7 @@ def to_json(event: Event, name: Name) -> Json | None:
             return _session(event, name)
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case LineChanged() | LooksShown() | HistoryShown():
+        case LineChanged() | LooksShown() | HistoryShown() | PushedOutShown():
             return None  # what waits was not told of either, and lines are told as they came
         case (
             Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown() | StateShown()

@@ -58,6 +58,7 @@ from sync.group.records import (
 )
 from sync.group.snapshots.values import (
     DropSnapshot,
+    PushedOut,
     SnapshotCame,
     StagedSnapshot,
     StageSnapshot,
@@ -180,6 +181,7 @@ __all__ = [  # what is only passed on
     "Pends",
     "Plane",
     "Push",
+    "PushedOut",
     "Question",
     "Record",
     "Refused",
@@ -641,6 +643,7 @@ Effect: TypeAlias = (
     | StateDiffers
     | LoadNewestEntries
     | CheckPage
+    | PushedOut
     | SnapshotCame
     | SwapSnapshot
 )

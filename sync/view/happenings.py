@@ -39,10 +39,18 @@ TOLD: Final[frozenset[type]] = frozenset(
         values.Missing,
         values.Withdrawn,
         values.Discarded,
+        values.PushedOut,
     }
 )
 """Effects that mean something to a message; most are others, and go by with one look."""
 
+
+TAKEN_BACK: Final = {
+    values.Withdrawn: What.WITHDRAWN,
+    values.Discarded: What.DISCARDED,
+    values.PushedOut: What.PUSHED_OUT,
+}
+"""Effects that take messages off the screen."""
 
 ALONE: Final = frozenset({What.WRITTEN, What.MISSING, What.DELIVERED})
 """Notes of a message that was written here, came by itself, or is missing."""
@@ -83,8 +91,8 @@ class Happenings:
         elif isinstance(effect, values.Previewed):
             note = (at, channel, effect.message_id, What.PREVIEWED, None)
         else:
-            assert isinstance(effect, values.Withdrawn | values.Discarded)
-            what = What.WITHDRAWN if isinstance(effect, values.Withdrawn) else What.DISCARDED
+            assert isinstance(effect, values.Withdrawn | values.Discarded | values.PushedOut)
+            what = TAKEN_BACK[type(effect)]
             self._notes.extend([(at, channel, one, what, None) for one in effect.message_ids])
             return
         self._notes.append(note)

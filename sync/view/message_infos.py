@@ -31,8 +31,11 @@ class What(Enum):
     COPIED = "copied"
     """It came in a snapshot, with all that the channel had before."""
     WITHDRAWN = "withdrawn"
-    DISCARDED = "discarded"
     """It is set aside until its time."""
+    DISCARDED = "discarded"
+    """It was damaged on the disk."""
+    PUSHED_OUT = "pushed out"
+    """It waited for a snapshot, and there was no room for all that did."""
 
 
 @dataclass(frozen=True, slots=True)

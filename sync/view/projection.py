@@ -54,6 +54,7 @@ from sync.view.view import (
     PendingEndedShown,
     PendingShown,
     PreviewShown,
+    PushedOutShown,
     RepairInfo,
     RequestInfo,
     RoundInfo,
@@ -158,10 +159,8 @@ def event_of(
             return MissingShown(channel, message_id, named_by)
         case values.Found(message_id, lost):
             return FoundShown(channel, message_id, lost)
-        case values.Withdrawn(message_ids):
-            return WithdrawnShown(channel, message_ids)
-        case values.Discarded(message_ids):
-            return DiscardedShown(channel, message_ids)
+        case values.Withdrawn() | values.Discarded() | values.PushedOut():
+            return _taken_back(channel, effect)
         case values.StateChanged() | values.TypingChanged():
             return _event_beside_lines(channel, effect)
         case values.LiveBegan() | values.SessionEnded():
@@ -170,6 +169,19 @@ def event_of(
             return Notice(text, Level.ERROR)
         case _:
             return None
+
+
+def _taken_back(
+    channel: ChannelId, effect: values.Withdrawn | values.Discarded | values.PushedOut
+) -> Event:
+    """Return what to show of messages that are not to be seen any more."""
+    match effect:
+        case values.Withdrawn(message_ids):
+            return WithdrawnShown(channel, message_ids)
+        case values.Discarded(message_ids):
+            return DiscardedShown(channel, message_ids)
+        case values.PushedOut(message_ids):
+            return PushedOutShown(channel, message_ids)
 
 
 def _event_beside_lines(

@@ -226,6 +226,14 @@ class DiscardedShown:
 
 
 @dataclass(frozen=True, slots=True)
+class PushedOutShown:
+    """Messages that were shown early are not here any more; they come again."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LooksShown:
     """Lines of a channel may look different now: somebody is out. They are read again in place."""
 
@@ -400,6 +408,7 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | DiscardedShown
+    | PushedOutShown
     | LooksShown
     | HistoryShown
     | ContradictionShown

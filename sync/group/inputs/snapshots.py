@@ -46,7 +46,7 @@ def hold_back(
     gone = group.snapshots.hold(message_id, Waits(peer, payload))
     effects: list[values.Effect] = [values.Previewed(message_id, stored.entry, None)]
     if gone:
-        effects.append(values.Refused(peer, NO_ROOM))
+        effects += [values.PushedOut(tuple(gone)), values.Refused(peer, NO_ROOM)]
     return effects
 
 

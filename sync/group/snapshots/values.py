@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.page_values import LogPlace
 
 
@@ -53,6 +53,16 @@ class StagedSnapshot:
     cursor: LogPlace | None
     count: int
     pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class PushedOut:
+    """Effect: messages that are shown and wait for a snapshot have no room to wait any more.
+
+    They are here no more. A session after the snapshot brings them again.
+    """
+
+    message_ids: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)

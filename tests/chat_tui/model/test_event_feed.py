@@ -15,6 +15,7 @@ from sync.view.view import (
     PeerShown,
     PeerState,
     PreviewShown,
+    PushedOutShown,
     WithdrawnShown,
 )
 from tests.support.chat_tui.conversations import LOBBY, lamports, line, peer
@@ -85,6 +86,31 @@ def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
     assert news.changes == [Removed(0, 2)]
     assert news.flooded, "so the newest page is loaded"
     assert lamports(fed.conversation(LOBBY)) == []
+
+
+def test_what_is_pushed_out_is_taken_back_alone_and_counts_once() -> None:
+    fed = feed()
+    fed.conversation(LOBBY).look_away()
+    early = [line(at, loading=True) for at in (2, 3, 4)]
+    for event in (PreviewShown(early[0]), PreviewShown(early[1]), MessageShown(line(4))):
+        fed.note_event(event)
+    fed.drain(LOBBY)
+
+    fed.note_event(PushedOutShown(LOBBY, tuple([one.message_id for one in early])))
+    news = fed.drain(LOBBY)
+
+    assert [one for one in news.changes if isinstance(one, Removed)] == [
+        Removed(1, 1), Removed(0, 1),
+    ]  # fmt: skip
+    assert not news.flooded, "nothing is read again"
+    assert lamports(fed.conversation(LOBBY)) == [4], "it is delivered by now"
+    unread = fed.unread(LOBBY)
+
+    fed.note_event(MessageShown(line(2)))
+    fed.drain(LOBBY)
+
+    assert lamports(fed.conversation(LOBBY)) == [2, 4]
+    assert fed.unread(LOBBY) == unread
 
 
 def test_rows_stay_when_a_history_is_there_and_older_ones_can_be_read() -> None:

@@ -1,5 +1,9 @@
 """A channel with pages of a snapshot on its disk: who goes on, and until when it waits."""
 
+import pytest
+
+from sync.calimero.log import delta_buffer
+from sync.group import values
 from sync.group.inputs import snapshots
 from sync.group.snapshots.staging import DECIDED_WITHIN, GOES_ON_WITHIN
 from sync.group.snapshots.values import SnapshotCame, StageSnapshot, SwapSnapshot
@@ -8,8 +12,8 @@ from sync.machine import SECOND, MessageId, Tick
 from sync.manager.registry import WITH_CALIMERO
 from sync.sessions.session import OFFERED
 from sync.sessions.values import Outcome
-from tests.support.sync.entries import CHANNEL, identity
-from tests.support.sync.groups import NOW, Member, only
+from tests.support.sync.entries import CHANNEL, Author, identity
+from tests.support.sync.groups import NOW, NOW_MS, Member, only
 
 ALICE = identity("alice").peer_id
 
@@ -54,3 +58,19 @@ def test_where_nothing_is_staged_what_arrives_waits_for_seconds_alone() -> None:
     assert bob.group.snapshots.holds_back
     bob.tell(Tick(), NOW + DECIDED_WITHIN)
     assert not bob.group.snapshots.holds_back
+
+
+def test_a_line_that_has_no_room_to_wait_is_taken_off_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(delta_buffer, "BUFFERED_MAX", 2)
+    bob = restarted(pages=2)
+    carol = Author("carol")
+    lines = [carol.write(str(number), lamport=NOW_MS + number) for number in range(3)]
+
+    effects = [effect for line in lines for effect in bob.hear(line)]
+
+    shown = [one.message_id for one in only(values.Previewed, effects)]
+    assert shown == [line.entry.message_id for line in lines]
+    assert only(values.PushedOut, effects) == [values.PushedOut((shown[0],))]
+    assert bob.group.snapshots.buffer.dropped == 1

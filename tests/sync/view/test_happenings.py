@@ -33,6 +33,7 @@ def test_each_kind_is_told_in_its_order() -> None:
         values.Missing(ONE, OTHER),
         values.Found(ONE, lost=True),
         values.Withdrawn((OTHER, ONE)),
+        values.PushedOut((ONE,)),
     ]
     for at, effect in enumerate(effects):
         happenings.note_effect(at, HERE, effect)
@@ -46,6 +47,7 @@ def test_each_kind_is_told_in_its_order() -> None:
         Happening(5, What.MISSING, noticed=Noticed(OTHER)),
         Happening(6, What.LOST),
         Happening(7, What.WITHDRAWN),
+        Happening(8, What.PUSHED_OUT),
     )
 
 
