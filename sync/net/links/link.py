@@ -97,6 +97,8 @@ class Link:
     """Whether they have changed since."""
     announced: set[ChannelId] = field(default_factory=set)
     """Channels in which the peer has said which protocols it speaks, which holds for this link."""
+    presences: dict[ChannelId, Presence] = field(default_factory=dict)
+    """The last presence of the peer in each governed channel of which it has proved an epoch."""
     levels: dict[ChannelId, Level] = field(default_factory=dict)
     """Levels of governed channels of which the peer has proved an epoch."""
     features: frozenset[str] = frozenset()

@@ -322,14 +322,8 @@ class Mesh:
             case Proof(mac):
                 self._on_proof(link, mac)
             case Presence(channel):
-                if frame.features and channel in link.membership.proved:
-                    self._on_features(link, frame.features)
-                if channel in link.shared:
-                    link.presented(frame)
-                    self._tell_presence_of(link)
-                    if (frame.protocols or self.protocols) and channel not in link.announced:
-                        link.announced.add(channel)
-                        self._events.announced(link.peer, channel, frame.protocols)
+                if channel in link.membership.proved:
+                    self._on_presence(link, frame)
             case Announce(payload):
                 if link.shared:
                     self._events.takes_part(link.peer, min(link.shared), payload)
@@ -392,6 +386,24 @@ class Mesh:
                 if self.secrets.is_governed(channel) and link.believes_notice(link.heard_at):
                     self._governance.told(link.peer, channel, told)
 
+    def _on_presence(self, link: Link, frame: Presence) -> None:
+        """Learn what a peer that has proved a channel is called, and speaks.
+
+        In a governed channel it is kept: it may come before we know that they are in, or hold still
+        when they are let in again.
+        """
+        channel = frame.channel
+        if channel in link.levels and (frame.nick or frame.protocols):
+            link.presences[channel] = frame
+        if frame.features:
+            self._on_features(link, frame.features)
+        if channel in link.shared:
+            link.presented(frame)
+            self._tell_presence_of(link)
+            if (frame.protocols or self.protocols) and channel not in link.announced:
+                link.announced.add(channel)
+                self._events.announced(link.peer, channel, frame.protocols)
+
     def _on_features(self, link: Link, features: Collection[str]) -> None:
         """Learn what a peer speaks beyond what everybody does."""
         link.features = frozenset(features)
@@ -407,8 +419,11 @@ class Mesh:
         if level is Level.FULL:
             link.membership.share(channel)
             self._greet(link, channel)
+            if (before_now := link.presences.get(channel)) is not None:
+                self._on_presence(link, before_now)
             return
         link.membership.unshare(channel)
+        link.announced.discard(channel)
         if level is Level.GOVERNANCE:
             link.proved()
             link.send(Presence(channel, "", features=FEATURES))  # names are for members

@@ -167,6 +167,8 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
         await until(lambda: alice.texts() == ["before", "again"], "alice reads bob")
         assert bob.node.groups[team].writer.log.number != log
         assert bob.node.groups[team].writer.log.next_seq == 2
+        for one, other in ((alice, bob), (bob, alice)):
+            assert one.node._runner.manager.spoken(team, other.me), "what is spoken is known again"
 
 
 async def test_two_rotations_at_once_heal_by_a_third(tmp_path: Path) -> None:
