@@ -41,6 +41,7 @@ def test_two_hundred_ask_once_and_are_answered_once(profile: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("profile", PROFILE_NAMES)
 def test_a_thousand_ask_once_and_are_answered_once(profile: str) -> None:
     check_repairs(1000, profile)
