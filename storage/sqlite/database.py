@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
+from storage.sqlite.checkpoints import LOG_MAX, Checkpoints
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
@@ -43,6 +44,7 @@ PRAGMAS: Final = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
+    f"PRAGMA wal_autocheckpoint = {LOG_MAX}",
     f"PRAGMA cache_size = -{CACHE_KIB}",
 )
 
@@ -74,6 +76,7 @@ class Database:
         self._path = path
         self._connection = connection
         self._file = OpenFile(path)
+        self._checkpoints = Checkpoints(path)
         self._writable = True
         self.ended_badly = False
         """Whether whoever had it open before did not close it: a crash, or a power cut."""
@@ -160,13 +163,14 @@ class Database:
         try:
             if not self._writable:
                 await self._open_again()
-            result = await self._run(partial(_transact, change, self._file))
+            result, rows = await self._run(partial(_transact, change, self._file))
         except Exception as error:
             self._governances = None  # it may have read what was rolled back
             if isinstance(error, StorageError):
                 self.refusal = str(error)
             raise
         self.refusal = ""
+        self._checkpoints.committed(rows)
         return result
 
     async def write_long(self, change: Callable[[sqlite3.Connection], T]) -> T:
@@ -185,6 +189,7 @@ class Database:
         finally:
             self._beside = None
             await beside.close()
+        await self._checkpoints.settled()
         await self._run(lambda db: db.execute(EMPTY_LOG).fetchall())
         return result
 
@@ -249,6 +254,7 @@ class Database:
         """Go on with a copy of what is sound; whoever reads or writes meanwhile waits."""
         self._writable = False
         async with self._opening:
+            await self._checkpoints.settled()
             try:
                 copy = await self._run(lambda _: _copy_of(self._path))
                 await self._connection.close()
@@ -267,6 +273,7 @@ class Database:
     async def close(self) -> None:
         """Close the database after the work handed in so far. Closing twice does nothing."""
         self.is_closing = True
+        await self._checkpoints.settled()
         await self._connection.close()
 
 
@@ -413,7 +420,9 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 def _transact(
     change: Callable[[sqlite3.Connection], T], file: OpenFile, connection: sqlite3.Connection
-) -> T:
+) -> tuple[T, int]:
+    """Do a change in one transaction; return its result, and how many rows it changed."""
+    before = connection.total_changes
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = change(connection)
@@ -422,7 +431,7 @@ def _transact(
     except BaseException:
         _roll_back(connection)
         raise
-    return result
+    return result, connection.total_changes - before
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:

@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Final, Self
 
 from storage.sqlite.clock_id import clock_id
+from storage.sqlite.rows import Row, execute_for_rows
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.log_notes import Chunk
@@ -97,7 +98,7 @@ MIGRATIONS: Final = (SCHEMA, WIDER)
 
 INSERT: Final = """
     INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, route)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES
 """
 INSERT_DETAILS: Final = """
     INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, route,
@@ -166,7 +167,7 @@ class LogFile:
                 db = self._db or self._open(anchor)
                 with db:
                     db.execute("BEGIN IMMEDIATE")
-                    db.executemany(INSERT, self._stored(db, chunks))
+                    self._store(db, chunks)
                     self._forget(db)
             except (sqlite3.Error, OSError) as error:
                 self._names.clear()  # those of the transaction are gone again
@@ -206,10 +207,9 @@ class LogFile:
         self._db = db
         return db
 
-    def _stored(
-        self, db: sqlite3.Connection, chunks: Sequence[Chunk]
-    ) -> Iterator[tuple[object, ...]]:
-        """Yield rows as they are stored; the few with details are stored in their place."""
+    def _store(self, db: sqlite3.Connection, chunks: Sequence[Chunk]) -> None:
+        """Store rows, many in a statement; the few with details by themselves, in their place."""
+        plain: list[Row] = []
         for at, first, notes in chunks:
             for seq, note in enumerate(notes, first):
                 channel, kind, peer, message_id, lamport, size, route, details = note
@@ -226,11 +226,14 @@ class LogFile:
                     NUMBER_OF_ROUTE[route],
                 )
                 if details is None:
-                    yield row
+                    plain.append(row)
                 else:
+                    execute_for_rows(db, INSERT, plain)
+                    plain.clear()
                     session, round_, protocol, role, *rest = details
                     place = None if role is None else ROLES.index(role)
                     db.execute(INSERT_DETAILS, (*row, session, round_, protocol, place, *rest))
+        execute_for_rows(db, INSERT, plain)
 
     def _number(self, db: sqlite3.Connection, name: str) -> int:
         """Return the number that stands for a channel or a participant."""

@@ -17,6 +17,7 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.runner.journal import Journal, Loaded
+from sync.runner.just_stored import just_stored
 from sync.runner.runner import Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
@@ -65,8 +66,11 @@ class Releaser(Protocol):
     def announce(self, peer: PeerId, payload: bytes) -> None:
         """Send a peer an announcement of author logs, whose counter is committed."""
 
+    def send(self) -> None:
+        """Send what effects have queued so far; more of the same commit follow."""
+
     def flush(self) -> None:
-        """Send what the effects of one turn queued."""
+        """Send what the effects of one commit queued: that was all of them."""
 
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent something that it must not."""
@@ -379,7 +383,7 @@ class Engine:
             future.set_exception(error)
 
     async def _release(self, batch: Batch) -> None:
-        """Carry out what the commit allows, in order; frames of one turn go out together."""
+        """Carry out what the commit allows, in order and in slices, whose frames go together."""
         needed = [_needed(release.effect) for release in batch.releases]
         loaded = await self._load(batch, needed)
         began = self._clock.now()
@@ -387,7 +391,7 @@ class Engine:
             if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
             if self._clock.now() - began > SLICE:
-                self._releaser.flush()
+                self._releaser.send()
                 self._measure(began)
                 await asyncio.sleep(0)
                 began = self._clock.now()
@@ -399,11 +403,14 @@ class Engine:
     async def _load(
         self, batch: Batch, needed: Sequence[MessageId | None]
     ) -> dict[MessageId, Loaded]:
+        """Return the stored messages that releases need; those of this very batch are here."""
+        loaded: dict[MessageId, Loaded] = {}
+        if any(needed):
+            loaded = just_stored(batch.records, {one for one in needed if one is not None})
         wanted: dict[ChannelId, list[MessageId]] = {}
         for release, message_id in zip(batch.releases, needed, strict=True):
-            if message_id is not None:
+            if message_id is not None and message_id not in loaded:
                 wanted.setdefault(release.channel, []).append(message_id)
-        loaded: dict[MessageId, Loaded] = {}
         for channel, ids in wanted.items():
             # What is committed must be released: another try, not another history.
             loaded |= await self.patiently(partial(self._journal.load, channel, ids))

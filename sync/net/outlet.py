@@ -250,8 +250,12 @@ class Outlet:
         """See `sync.net.engine.Releaser`."""
         self.host.refused(who, reason)
 
+    def send(self) -> None:
+        """See `sync.net.engine.Releaser`; the log waits for all of the commit."""
+        self.mesh.flush()
+
     def flush(self) -> None:
-        """Send what the effects of one turn queued; they are out, so they are in the log."""
+        """Send what the effects of one commit queued; they are out, so they are in the log."""
         self.mesh.flush()
         self.logbook.let_out(self.clock.now())
 

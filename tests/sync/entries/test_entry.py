@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from google.protobuf.message import DecodeError as ProtobufDecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from sync.entries.entry import (
     Kind,
     Parent,
     Text,
+    _header_from_wire,
     decode_text,
     encode_header,
     encode_text,
@@ -134,6 +136,45 @@ def test_an_unknown_field_is_refused() -> None:
         open_content(content_of(sealed().header_bytes + unknown))
     with pytest.raises(DecodeError, match="canonical"):
         open_content(sealed().content + unknown)
+
+
+def test_an_unknown_field_of_a_parent_is_refused() -> None:
+    strange = entry_pb2.Header.FromString(sealed().header_bytes)
+    strange.parents[0].MergeFromString(b"\xa8\x06\x01")
+
+    with pytest.raises(DecodeError, match="canonical"):
+        open_content(content_of(strange.SerializeToString()))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**16), st.binary(max_size=3), st.integers(0, 3)),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_what_is_opened_is_what_would_be_written(
+    cuts: list[tuple[int, bytes, int]],
+) -> None:
+    """The check encodes what was parsed; by definition it encodes the header that it means."""
+    header_bytes = sealed().header_bytes
+    for place, put, taken in cuts:
+        at = place % len(header_bytes)
+        header_bytes = header_bytes[:at] + put + header_bytes[at + taken :]
+    content = content_of(header_bytes)
+    try:
+        entry = open_content(content)
+    except DecodeError as error:
+        refused = str(error)
+    else:
+        assert encode_header(entry.header) == header_bytes
+        refused = ""
+    try:
+        meant = encode_header(_header_from_wire(entry_pb2.Header.FromString(header_bytes)))
+    except (DecodeError, ProtobufDecodeError):
+        assert refused
+    else:
+        assert ("canonical" in refused) == (meant != header_bytes)
 
 
 def test_a_varint_that_is_longer_than_it_must_be_is_refused() -> None:

@@ -1,0 +1,162 @@
+"""Engines over a real disk, turned by hand: the driver, without a network."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from storage.sqlite.journal import SqliteJournal
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import verify
+from sync.errors import StorageError
+from sync.group import values
+from sync.group.writer import Author
+from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.manager.registry import WAKU_ONLY
+from sync.net import engine as engines
+from sync.net.clock import Clock
+from sync.net.engine import Engine
+from sync.runner.journal import Loaded
+from sync.runner.runner import Runner
+from sync.view.view import Notice
+from tests.support.patience import PATIENCE_S
+from tests.support.storage.stores import ME, membership, opened
+from tests.support.sync.entries import CHANNEL, identity
+
+STEP: Nanos = 4 * MILLISECOND
+SLICE_INPUTS = 3
+"""As many steps of the clock are more than a slice."""
+
+
+class SteppingClock(Clock):
+    """A clock that goes on by `step` whenever it is read."""
+
+    def __init__(self, step: Nanos = STEP) -> None:
+        super().__init__()
+        self._step, self._now = step, self.anchor
+
+    def now(self) -> Nanos:
+        self._now += self._step
+        return self._now
+
+
+class Journal(SqliteJournal):
+    """The journal over a disk that can refuse; notes how many messages each commit had."""
+
+    def __init__(self, journal: SqliteJournal) -> None:
+        super().__init__(journal._database, ME)
+        self.commits: list[int] = []
+        self.refusals = 0
+
+    async def commit(self, records: Sequence[values.Record]) -> list[values.Altered]:
+        if self.refusals:
+            self.refusals -= 1
+            raise StorageError("The disk is full.")
+        self.commits.append(sum(isinstance(one, values.StoreMessage) for one in records))
+        return await super().commit(records)
+
+
+@dataclass
+class Released:
+    """Notes what the engine lets out, as a node's outlet takes it."""
+
+    engine: Engine | None = None
+    texts: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    sent: list[int] = field(default_factory=list)
+    """Lines let out when frames went, with more to follow."""
+    flushed: list[int] = field(default_factory=list)
+    """The same, with all of a commit let out: then the protocol log has it."""
+
+    def carry_out(
+        self, _channel: ChannelId, effect: values.Effect, _loaded: dict[MessageId, Loaded]
+    ) -> None:
+        assert self.engine is not None
+        match effect:
+            case values.Written(token, message_id):
+                self.engine.written(token, message_id)
+            case values.Deliver(_, entry) if entry is not None:
+                self.texts.append(entry.body.decode(errors="replace"))
+            case _:
+                pass
+
+    def announce(self, peer: PeerId, payload: bytes) -> None:
+        pass
+
+    def send(self) -> None:
+        self.sent.append(len(self.texts))
+
+    def flush(self) -> None:
+        self.flushed.append(len(self.texts))
+
+    def refused(self, who: str, reason: str) -> None:
+        raise AssertionError(f"{who}: {reason}")
+
+    def notify(self, notice: Notice) -> None:
+        self.notices.append(notice.text)
+
+    def begin_anew(self) -> None:
+        pass
+
+    def begin_anew_in(self, channel: ChannelId) -> None:
+        pass
+
+    def staged(self, record: values.StageSnapshot | values.DropSnapshot) -> None:
+        pass
+
+    def swapped(self, channel: ChannelId) -> None:
+        pass
+
+
+@dataclass
+class Bench:
+    """An engine over a real disk, which turns."""
+
+    engine: Engine
+    journal: Journal
+    released: Released
+
+    async def write(self, *texts: str) -> list[MessageId | BaseException]:
+        """Write lines that all wait at once; returns what became of each."""
+        lines = [self.engine.submit(CHANNEL, Kind.TEXT, _body(text)) for text in texts]
+        async with asyncio.timeout(PATIENCE_S):
+            return await asyncio.gather(*lines, return_exceptions=True)
+
+    async def stored(self) -> list[MessageId]:
+        """Return the ids on the disk, in the order of the channel."""
+        page = await self.journal.newest_page(CHANNEL, None, 1 << 20)
+        return [one.message_id for one in reversed(page.entries)]
+
+
+def _body(text: str) -> bytes:
+    return encode_text(Text("me", text))
+
+
+@asynccontextmanager
+async def turning(
+    place: Path, monkeypatch: pytest.MonkeyPatch, step: Nanos = STEP
+) -> AsyncIterator[Bench]:
+    monkeypatch.setattr(engines, "DISK_RETRY", (0.001, 0.001))
+    me, clock = identity("me"), SteppingClock(step)
+    async with opened(place / "history.db") as store:
+        runner = Runner(
+            Author(me.peer_id, me.sign, verify, lambda: 2), random.Random(0), protocols=WAKU_ONLY
+        )
+        journal, released = Journal(store.journal), Released()
+        runner.add_channel(membership(), await journal.restore(CHANNEL))
+        engine = released.engine = Engine(runner, journal, clock, released)
+        task = asyncio.create_task(engine.turn_forever())
+        bench = Bench(engine, journal, released)
+        await bench.write("the first")
+        journal.commits.clear()
+        released.texts.clear()
+        try:
+            yield bench
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
