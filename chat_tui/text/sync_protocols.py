@@ -17,6 +17,7 @@ THERE_IS: Final = {
     "sets": "p2panda's set reconciliation: the same where there are many logs",
     "live": "one of the two, which then stays and passes on what is new",
     "delta": "Calimero's deltas: what is missing by its ids, and the rest by a filter",
+    "sketch": "a sketch: symbols of all messages, which tell what differs (rateless IBLT)",
     "snapshot": "Calimero's snapshot, for a channel that is empty here",
     "hash": "Calimero's comparison of hashes: topic, pins, profiles and marks, node by node",
     "level": "the same, level by level",
@@ -26,7 +27,7 @@ NAMED: Final = {"rbsr": WAKU}
 """Protocols of ways that have another name than theirs."""
 
 WRITE: Final = (
-    f"leave it out, or write {WAKU}, logheight, sets, live, delta, snapshot, hash or level."
+    f"leave it out, or write {WAKU}, logheight, sets, live, delta, sketch, snapshot, hash or level."
 )
 
 

@@ -24,6 +24,9 @@ from sync.manager.registry import STATE
 from sync.sds import events as sds
 from sync.sds.message import Delivery, Kind, Message
 from sync.sessions import values as session_values
+from sync.sessions.handshake import SyncKind
+
+SKETCH: Final = SyncKind.SKETCH.word
 
 NOT_YET: Final = (
     "That message still waits for its place in the channel; change it once it is there."
@@ -95,6 +98,7 @@ class Group(Machines):
             *self.feed_sessions(Tick()),
         ]
         effects += self.typists.expire(self.now)
+        self.prefix.tick(self.now)
         return [*effects, *self._tend_relays(), *self._tend_snapshot()]
 
     def _followed(self, effects: list[values.Effect]) -> list[values.Effect]:
@@ -118,7 +122,7 @@ class Group(Machines):
     def deadline(self) -> Nanos | None:
         """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
-        due = earlier(due, self.typists.deadline())
+        due = earlier(earlier(due, self.typists.deadline()), self.prefix.deadline())
         if self.restored:
             due = earlier(due, self.snapshots.deadline())
         if (beat := self.state_beats.deadline()) is not None:  # else there is nobody to tell
@@ -135,6 +139,8 @@ class Group(Machines):
     ) -> list[values.Effect]:
         if isinstance(event, values.PeerAnnounced):
             snapshots.on_announced(self, event.peer, event.protocols)
+            if SKETCH in event.protocols and SKETCH in self.protocols.names:
+                self.prefix.spoken(self.now)
             if STATE.name in event.protocols and event.peer in self.peers:
                 self.state_beats.linked(event.peer, self.now)
             return self.feed_sessions(event)

@@ -34,6 +34,9 @@ from sync.sessions.claims import Claims
 from sync.sessions.holdings import Holdings
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import Terms
+from sync.sketch.key import KEY_SIZE
+from sync.sketch.prefix import Prefix
+from sync.structures.ordered_set import SyncId
 
 
 class Machines(ABC):
@@ -53,8 +56,21 @@ class Machines(ABC):
         *,
         governed: bool = False,
         anybody: bool = False,
+        sketch_key: bytes = bytes(KEY_SIZE),
     ) -> None:
-        """Make the machines of a channel; `anybody`: whoever makes a key can be in it."""
+        """Make the machines of a channel.
+
+        Args:
+            author: who we are in it.
+            channel: its id.
+            parameters: of SDS.
+            rng: decides delays and choices.
+            claims: the budget of the whole node.
+            protocols: by which sessions compare.
+            governed: whether a signed history says who is in.
+            anybody: whether whoever makes a key can be in it.
+            sketch_key: of its sketches (`sync.sketch.key`), 32 bytes; members have the same.
+        """
         self.channel = channel
         self.author = author
         self.gate = author.gate(channel, parameters.limits, governed=governed)
@@ -78,6 +94,8 @@ class Machines(ABC):
         )
         self.current = CurrentState()
         self.holdings = Holdings(self.logs.heights)
+        self.prefix = Prefix(sketch_key, self.holdings.items)
+        self.holdings.added = self._held
         self.relays = Relays()
         self.messages, self.snapshots = MessagesOf(self), Snapshots(channel)
         self.protocols, self.anybody = protocols, anybody
@@ -137,6 +155,10 @@ class Machines(ABC):
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+    def _held(self, sync_id: SyncId) -> None:
+        """Another id is held."""
+        self.prefix.add(sync_id, self.now)
 
     def is_blocked(self) -> bool:
         """Return whether a snapshot keeps other sessions over messages away."""

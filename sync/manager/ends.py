@@ -103,6 +103,8 @@ class Ends:
         channel, peer = event.channel, event.peer
         if ended is None or not event.then:
             return False
+        if event.outcome is Outcome.NOT_CONVERGED:
+            self._note_kind(SessionKey(channel, peer), event, ended)
         if event.then != GOVERNANCE:
             again = replace(
                 ended,

@@ -37,6 +37,12 @@ SNAPSHOT: Final = LogSync(SyncKind.SNAPSHOT, pushes=WAKU_SYNC)
 WITH_CALIMERO: Final = Protocols((*WITH_STATE, LOG, DELTA, SNAPSHOT))
 """With these."""
 
+SKETCH: Final = LogSync(SyncKind.SKETCH, pushes=WAKU_SYNC)
+"""Sketches alone, where a person asks for them; peers that announce them may pick them, too."""
+
+WITH_SKETCH: Final = Protocols((*WITH_CALIMERO, SKETCH))
+"""With these."""
+
 WHOLE_BY: Final[Mapping[str, Protocols]] = {
     WAKU_SYNC.name: WAKU_ONLY,
     LOG_HEIGHT.name: Protocols((WAKU_SYNC, LOG_HEIGHT)),
@@ -45,12 +51,12 @@ WHOLE_BY: Final[Mapping[str, Protocols]] = {
 """By name: what to speak for whole histories to be compared by that protocol."""
 
 BY_RULE: Final[Mapping[str, Protocols]] = {
-    "rule": WITH_CALIMERO,
+    "rule": WITH_SKETCH,
     **{
         one.name: Protocols(
             (WAKU_SYNC, LogSync(SyncKind.CHOOSE, WAKU_SYNC, frozenset({one.kind})), one)
         )
-        for one in (DELTA, SNAPSHOT)
+        for one in (DELTA, SNAPSHOT, SKETCH)
     },
     **{
         one.name: Protocols((WAKU_SYNC, StateSync(SyncKind.CHOOSE, frozenset({one.kind})), one))
@@ -59,5 +65,5 @@ BY_RULE: Final[Mapping[str, Protocols]] = {
 }
 """By name: what to speak for the handshakes to pick as they do, or this kind wherever it suits."""
 
-PROTOCOLS: Final = WITH_CALIMERO
+PROTOCOLS: Final = WITH_SKETCH
 """Protocols of a node that is told nothing else, the usual one first."""

@@ -34,6 +34,7 @@ from sync.runner import runner
 from sync.sds.parameters import PROFILES
 from sync.sessions.claims import Claims
 from sync.sessions.protocol import Protocols
+from sync.sketch.key import KEY_SIZE
 from sync.view.view import Notice
 
 MANAGER: Final = "manager"
@@ -282,6 +283,12 @@ class Replay:
         channel, profile = opened.channel, opened.profile
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
             return Played(step, (), "a channel that cannot be opened here")
+        try:
+            sketch_key = bytes.fromhex(opened.sketch_key) or bytes(KEY_SIZE)
+        except ValueError:
+            return Played(step, (), "a key of sketches that is none")
+        if len(sketch_key) != KEY_SIZE:
+            return Played(step, (), "a key of sketches that is none")
         self.profiles[channel] = profile
         self.groups[channel] = Group(
             self._author,
@@ -292,6 +299,7 @@ class Replay:
             self._protocols,
             governed=opened.governed,
             anybody=opened.anybody,
+            sketch_key=sketch_key,
         )
         return Played(step, ())
 

@@ -26,6 +26,7 @@ from sync.runner.weights import BYTES_OF_TURN
 from sync.sds.parameters import PROFILES, Parameters
 from sync.sessions.claims import Claimed, Claims
 from sync.sessions.protocol import Protocols
+from sync.sketch.key import derived
 
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
@@ -94,6 +95,8 @@ class Opened:
     governed: bool = False
     anybody: bool = False
     """Whether whoever makes a key can be in it."""
+    sketch_key: str = ""
+    """Key of its sketches, in hex: with another one the same symbols would not come out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +207,12 @@ class Runner:
         """
         channel = membership.channel
         self.memberships[channel] = membership
+        sketch_key = derived(membership.genesis or membership.secret)
         if self._trace is not None:
             anybody = membership.open and not membership.governed
-            opened = Opened(channel, membership.profile, membership.governed, anybody)
+            opened = Opened(
+                channel, membership.profile, membership.governed, anybody, sketch_key.hex()
+            )
             self._trace(self._now, "runner", opened, ())
         parameters = self._profiles[membership.profile]
         self.groups[channel] = Group(
@@ -218,6 +224,7 @@ class Runner:
             self.protocols,
             governed=membership.governed,
             anybody=membership.open and not membership.governed,
+            sketch_key=sketch_key,
         )
         self._announce(announcing.Added(channel, state.counter), self._now)
         if state.compared:

@@ -38,6 +38,8 @@ class Round(NamedTuple):
         raw: bytes that the same takes without delta encoding; 0 where there is none.
         ranges: the first of its ranges.
         words: what it says, of a protocol that compares no ranges.
+        waves: of its first symbols, the wave of decoding in which each became pure, from 1 on; 0 if
+            in none. Empty where it has none, or nobody here has decoded them.
     """
 
     sent: bool
@@ -50,3 +52,4 @@ class Round(NamedTuple):
     raw: int = 0
     ranges: tuple[RangeDrawn, ...] = ()
     words: str = ""
+    waves: tuple[int, ...] = ()

@@ -31,6 +31,7 @@ class SyncKind(IntEnum):
     SETS = 6
     WAKU = 7
     GOVERNANCE = 8
+    SKETCH = 9
 
     @property
     def bit(self) -> int:

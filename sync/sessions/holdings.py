@@ -12,6 +12,10 @@ from sync.structures.ordered_set import OrderedSet, SyncId
 from sync.structures.set_digest import Digest, Held
 
 
+def _nobody(_: SyncId) -> None:
+    """Tell nobody."""
+
+
 @dataclass(slots=True)
 class Holdings:
     """Ids of all stored messages but the parked ones, and the heights of their logs."""
@@ -19,6 +23,8 @@ class Holdings:
     heights: Callable[[], tuple[LogHeight, ...]] = tuple
     """Returns the heights of now, ascending; they are put in order when somebody asks."""
     items: OrderedSet = field(default_factory=OrderedSet)
+    added: Callable[[SyncId], None] = _nobody
+    """Is told of each id that is added; not of those that are restored."""
     _digest: Digest | None = None
     """None until a session wants it: a million ids take 30 ms."""
 
@@ -28,6 +34,7 @@ class Holdings:
     def add(self, sync_id: SyncId) -> None:
         """A message is stored that was not here."""
         self.items.add(sync_id)
+        self.added(sync_id)
         if self._digest is not None:
             self._digest.changed(sync_id.timestamp)
 

@@ -31,6 +31,16 @@ tree, more in a large one."""
 LARGE_TREE: Final = 1_000
 """Entries above which a tree is large."""
 
+SKETCH_IDS_MIN: Final = 1_000
+"""Messages above which there are symbols: fewer are compared in a few payloads anyway."""
+
+SKETCH_DIFFERENCES_MAX: Final = 11_000
+"""Messages that may differ for symbols to tell which: as many symbols as are kept tell 11,800."""
+
+SKETCH_BYTES: Final = 2_700
+SKETCH_ID_BYTES: Final = 100
+"""Estimates: the first 64 symbols, and for each id that differs 1.6 symbols and half of a hash."""
+
 ENTRY_BYTES: Final = 461
 HEIGHT_BYTES: Final = 45
 HOLE_BYTES: Final = 36
@@ -115,20 +125,23 @@ def _of_log(
     if not left.count and _both(opener, answerer, SyncKind.SNAPSHOT, failed):
         why = "we have nothing here yet"
         return Selection(SyncKind.SNAPSHOT, why, ENTRY_BYTES * count + 2 * ROUND_TRIP)
+    by_sketch = _by_sketch(opener, answerer, failed)
     if left.floor or right.floor:
-        return _waku("one side has let go of what is old")
+        return _of_sets("one side has let go of what is old", by_sketch)
     holes = left.holes + right.holes
     by_heights = not holes and not failed & {SyncKind.LOG_HEIGHT, SyncKind.SETS}
     if by_heights and (chosen := _by_heights(opener, answerer)) is not None:
-        return chosen
+        if by_sketch is None or chosen.estimate <= by_sketch:
+            return chosen
+        return _of_sets(f"of {max(left.logs, right.logs):,} logs, one by one is more", by_sketch)
     if not set(left.heads) & set(right.heads):
-        return _waku("no head is known to both")
+        return _of_sets("no head is known to both", by_sketch)
     if holes > DELTA_SYNC_THRESHOLD:
-        return _waku(f"over {DELTA_SYNC_THRESHOLD:,} messages are missing")
+        return _of_sets(f"over {DELTA_SYNC_THRESHOLD:,} messages are missing", by_sketch)
     if _both(opener, answerer, SyncKind.DELTA, failed):
         why = f"{holes:,} missing messages are known by their ids"
         return Selection(SyncKind.DELTA, why, HOLE_BYTES * holes + 2 * ROUND_TRIP)
-    return _waku("nothing cheaper is left that both speak")
+    return _of_sets("nothing cheaper is left that both speak", by_sketch)
 
 
 def _by_heights(opener: SyncHandshake, answerer: SyncHandshake) -> Selection | None:
@@ -143,7 +156,28 @@ def _by_heights(opener: SyncHandshake, answerer: SyncHandshake) -> Selection | N
     return None
 
 
-def _waku(why: str) -> Selection:
+def _by_sketch(
+    opener: SyncHandshake, answerer: SyncHandshake, failed: Collection[SyncKind]
+) -> int | None:
+    """Return the estimate of a sketch; None if one side has no symbols, or too much differs.
+
+    At least as many messages differ as one side has more, or as are known to be missing. How many
+    really do, the first symbols tell: if they are too many, the session goes on by Waku Sync.
+    """
+    left, right = opener.log, answerer.log
+    least = max(abs(left.count - right.count), left.holes, right.holes)
+    enough = min(left.count, right.count) > SKETCH_IDS_MIN
+    if not enough or least > SKETCH_DIFFERENCES_MAX:
+        return None
+    if not _both(opener, answerer, SyncKind.SKETCH, failed):
+        return None
+    return SKETCH_BYTES + SKETCH_ID_BYTES * least + 2 * ROUND_TRIP
+
+
+def _of_sets(why: str, by_sketch: int | None) -> Selection:
+    """Return the way to compare sets, whatever their order: by symbols, or by ranges."""
+    if by_sketch is not None:
+        return Selection(SyncKind.SKETCH, why, by_sketch)
     return Selection(SyncKind.WAKU, why, WAKU_BYTES + 4 * ROUND_TRIP)
 
 

@@ -293,6 +293,14 @@ class OrderedSet:
             timestamps, hashes = ascending(timestamps, hashes)
         return rows_of(timestamps, hashes)
 
+    def parts(self, lower: SyncId) -> list[Columns]:
+        """Return views of all ids from `lower` on, each part rising; no insert changes them."""
+        self._put_in()
+        return [
+            Columns(run.timestamps[first : run.end], run.hashes[first : run.end])
+            for run, first in [(run, run.row_of(lower)) for run in self._runs()]
+        ]
+
     def split(self, lower: SyncId, upper: SyncId, parts: int) -> list[SyncId]:
         """Cut the range into at most `parts` sub-ranges of about equally many ids.
 

@@ -147,6 +147,9 @@ class RoundInfo:
     """The first ranges of it, those that are not equal before the others."""
     words: str = ""
     """Text of a payload, of a protocol that compares no ranges."""
+    waves: tuple[int, ...] = ()
+    """Of its first symbols, the wave of decoding in which each became pure; see
+    `sync.sessions.cards.Round`."""
 
 
 @dataclass(frozen=True, slots=True)

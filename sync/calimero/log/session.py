@@ -41,8 +41,11 @@ from sync.sessions.protocol import (
 )
 from sync.sessions.selection import Selection, select
 from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
+from sync.sketch.prefix import Sketch
+from sync.sketch.session import SketchExchange
 from sync.structures.borsh import BorshWriter
 from sync.structures.differences import Role
+from sync.structures.ordered_set import EVERYTHING
 
 STREAM: Final = "/chat-tui/log/1"
 """Protocol id of the streams, of all kinds that need none of their own."""
@@ -71,6 +74,7 @@ def _snapshot(opening: Opening, ours: SyncHandshake, theirs: SyncHandshake) -> p
 MAKERS: Final[Mapping[SyncKind, Maker]] = {
     SyncKind.DELTA: DeltaExchange,
     SyncKind.SNAPSHOT: _snapshot,
+    SyncKind.SKETCH: SketchExchange,
 }
 """Kinds that go on on the stream of the handshake."""
 
@@ -78,6 +82,7 @@ NAMES: Final[Mapping[SyncKind, str]] = {
     SyncKind.CHOOSE: "log",
     SyncKind.DELTA: "delta",
     SyncKind.SNAPSHOT: "snapshot",
+    SyncKind.SKETCH: SyncKind.SKETCH.word,
 }
 
 ELSEWHERE: Final[Mapping[SyncKind, str]] = {
@@ -87,6 +92,12 @@ ELSEWHERE: Final[Mapping[SyncKind, str]] = {
     SyncKind.GOVERNANCE: GOVERNANCE,
 }
 """Names of what goes on on streams of its own."""
+
+UNSUITED: Final[Mapping[SyncKind, str]] = {
+    SyncKind.SNAPSHOT: "the channel is not empty here",
+    SyncKind.SKETCH: "that takes over 1,000 messages, and symbols of them on both sides",
+}
+"""Reasons why a kind that a person asked for is not used; of others, the rule says why."""
 
 BY_LOGS: Final = frozenset({SyncKind.LOG_HEIGHT, SyncKind.SETS})
 """Kinds of author logs, which are asked of those alone who have announced them."""
@@ -166,10 +177,16 @@ class Exchange:
     ) -> None:
         view: LogView = opening.log  # type: ignore[assignment]  # the group's own
         self._opening = opening
-        self._views = {SyncKind.DELTA: view.frozen(), SyncKind.SNAPSHOT: view.snapshot}
+        self._views: dict[SyncKind, object] = {
+            SyncKind.DELTA: view.frozen(),
+            SyncKind.SNAPSHOT: view.snapshot,
+            SyncKind.SKETCH: _sketch(opening, view),
+        }
         """By kind that goes on here: the channel's messages as it needs them."""
         self._opens = opening.role is Role.INITIATOR
         self._forced = kind if self._opens and kind is not SyncKind.CHOOSE else None
+        if self._views[SyncKind.SKETCH] is None:
+            kinds -= {SyncKind.SKETCH}
         self._ours = _handshake(opening, self._forced, kinds)
         self._nested: protocol.Exchange | None = None
         self._cards: list[Round] = []
@@ -289,8 +306,7 @@ class Exchange:
             return Finished(why, rounds, checked=equal, outcome=Outcome.BENIGN)
         then = ELSEWHERE[chosen.kind]
         if self._forced is not None and chosen.kind is not SyncKind.GOVERNANCE:
-            if self._forced is SyncKind.SNAPSHOT:
-                why = "the channel is not empty here"
+            why = UNSUITED.get(self._forced, why)
             words = f"{NAMES[self._forced]} does not suit: {why}"
             return Finished(words, rounds, outcome=Outcome.BENIGN)
         return Finished(
@@ -310,6 +326,14 @@ class Exchange:
         self._over = True
         nested = self._nested is not None
         return replace(finished, rounds=finished.rounds + self._payloads) if nested else finished
+
+
+def _sketch(opening: Opening, view: LogView) -> Sketch | None:
+    """Return our symbols, where a session is about all that we take."""
+    lower, upper = opening.window
+    if lower.timestamp > opening.floor or upper != EVERYTHING.upper:
+        return None
+    return view.sketch(opening.floor, opening.at)
 
 
 def _handshake(

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from sync.calimero.log.delta_view import DeltaView
 from sync.calimero.log.snapshot_news import SnapshotView
-from sync.machine import MessageId
+from sync.machine import MessageId, Nanos
+from sync.sketch.prefix import Sketch
 
 
 class LogView(Protocol):
@@ -35,6 +36,9 @@ class LogView(Protocol):
 
     def wanted(self) -> tuple[MessageId, ...]:
         """Return the messages that others name and that are not here, those given up too."""
+
+    def sketch(self, floor: Nanos, now: Nanos) -> Sketch | None:
+        """Return the symbols of all that is held from about a floor on; None if none are kept."""
 
     def frozen(self) -> DeltaView:
         """Return the messages as they are at this moment, for delta sync."""

@@ -28,6 +28,7 @@ def on_restored(group: Machines, state: values.ChannelState) -> list[values.Effe
         for message_id, _ in state.dropped:
             group.feed_sds(sds.SetAside(message_id))
     group.holdings.restore(state.sync_ids)
+    group.prefix.begin_anew(group.now)
     group.logs.restore(state.logs)
     group.stating.restore(state.state)
     group.loading.restore(state.loading, group.now)

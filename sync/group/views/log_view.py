@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from sync.group.views.delta import FrozenMessages
 from sync.group.views.snapshot import SnapshotOf
-from sync.machine import MessageId
+from sync.machine import MessageId, Nanos
 from sync.sessions.handshake import HEADS_MAX
+from sync.sketch.prefix import Sketch
 
 if TYPE_CHECKING:
     from sync.group.machines import Machines
@@ -55,6 +56,10 @@ class MessagesOf:
         incoming = self._group.sds.incoming
         named = dict.fromkeys(chain(incoming.missing, incoming.lost))
         return tuple([one for one in named if not self._group.holds(one)])
+
+    def sketch(self, floor: Nanos, now: Nanos) -> Sketch | None:
+        """See `LogView`."""
+        return self._group.prefix.frozen(floor, now)
 
     def frozen(self) -> FrozenMessages:
         """See `LogView`."""

@@ -1,7 +1,7 @@
 """The rule that picks a kind of session: each row of it, at its boundaries."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -19,6 +19,8 @@ from sync.sessions.selection import (
     LARGE_TREE,
     MORE_CHANGED,
     SET_LOGS,
+    SKETCH_DIFFERENCES_MAX,
+    SKETCH_IDS_MIN,
     Selection,
     Verdict,
     select,
@@ -26,7 +28,10 @@ from sync.sessions.selection import (
 )
 from sync.sessions.values import Plane
 
-ALL: Final = flags(*SyncKind)
+SKETCHES: Final = flags(*SyncKind)
+ALL: Final = SKETCHES & ~SyncKind.SKETCH.bit
+"""What both speak that keep symbols, and that keep none."""
+
 ONE: Final = b"\x01" * 32
 OTHER: Final = b"\x02" * 32
 HEAD: Final = b"\x07" * 32
@@ -136,6 +141,91 @@ def test_after_a_kind_that_failed_comes_the_next_and_at_last_waku_sync() -> None
     assert delta is SyncKind.DELTA
     assert log_kind(OURS.log, THEIRS.log, heights, delta).kind is SyncKind.WAKU
     assert log_kind(OURS.log, THEIRS.log, *SyncKind).kind is SyncKind.WAKU
+
+
+def by_sketch(
+    ours: LogState, theirs: LogState, *failed: SyncKind, speaks: int = SKETCHES
+) -> Selection:
+    """Return what is chosen by two that keep symbols."""
+    opener = replace(OURS, log=ours, supported=SKETCHES)
+    answerer = replace(THEIRS, log=theirs, supported=speaks)
+    return select(opener, answerer, Plane.LOG, failed)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"floor": 1}, "one side has let go of what is old"),
+        ({"heads": (ONE,)}, "no head is known to both"),
+        ({"holes": DELTA_SYNC_THRESHOLD + 1}, "over 4,096 messages are missing"),
+    ],
+)
+def test_sets_are_compared_by_symbols_where_both_keep_them(
+    fields: dict[str, Any], why: str
+) -> None:
+    holes = {"holes": 1} | fields  # without one, heights are cheaper
+    for ours, theirs in (
+        (OURS.log, replace(THEIRS.log, **holes)),
+        (replace(OURS.log, **holes), THEIRS.log),
+    ):
+        chosen = by_sketch(ours, theirs)
+        assert (chosen.kind, chosen.why) == (SyncKind.SKETCH, why)
+        without = by_sketch(ours, theirs, speaks=SKETCHES & ~SyncKind.SKETCH.bit)
+        assert (without.kind, without.why) == (SyncKind.WAKU, why)
+        assert by_sketch(ours, theirs, SyncKind.SKETCH).kind is SyncKind.WAKU
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"),
+    [(SKETCH_IDS_MIN, SyncKind.WAKU), (SKETCH_IDS_MIN + 1, SyncKind.SKETCH)],
+)
+def test_symbols_are_for_more_than_a_thousand_messages(count: int, kind: SyncKind) -> None:
+    few, floor = LogState(ONE, count), LogState(OTHER, SKETCH_IDS_MIN + 1, floor=1)
+    for left, right in ((few, floor), (floor, replace(few, root=OTHER))):
+        opener = replace(OURS, log=replace(left, root=ONE), supported=SKETCHES)
+        answerer = replace(THEIRS, log=replace(right, root=OTHER), supported=SKETCHES)
+        assert select(opener, answerer, Plane.LOG).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [
+        (SKETCH_DIFFERENCES_MAX, SyncKind.SKETCH),
+        (SKETCH_DIFFERENCES_MAX + 1, SyncKind.WAKU),
+    ],
+)
+def test_symbols_tell_so_many_differences_and_no_more(more: int, kind: SyncKind) -> None:
+    ours, theirs = OURS.log, replace(THEIRS.log, count=OURS.log.count + more, floor=1)
+    assert by_sketch(ours, theirs).kind is kind
+    assert by_sketch(replace(ours, floor=1), replace(theirs, floor=0)).kind is kind
+    holes = replace(THEIRS.log, heads=(ONE,), holes=more)
+    assert by_sketch(OURS.log, holes).kind is kind
+
+
+def test_heights_and_deltas_stay_where_they_are_cheaper() -> None:
+    assert by_sketch(OURS.log, THEIRS.log).kind is SyncKind.LOG_HEIGHT
+    assert by_sketch(OURS.log, replace(THEIRS.log, holes=1)).kind is SyncKind.DELTA
+    most = replace(THEIRS.log, holes=DELTA_SYNC_THRESHOLD)
+    assert by_sketch(OURS.log, most).kind is SyncKind.DELTA
+    heights, delta = SyncKind.LOG_HEIGHT, SyncKind.DELTA
+    assert by_sketch(OURS.log, THEIRS.log, heights, delta).kind is SyncKind.SKETCH
+
+
+def test_heights_of_very_many_logs_cost_more_than_symbols() -> None:
+    """45 B a log and one round trip, against 2.7 kB, two, and 100 B for each that differs."""
+    for logs, kind in ((252, SyncKind.LOG_HEIGHT), (253, SyncKind.SKETCH)):
+        ours, theirs = replace(OURS.log, logs=logs), replace(THEIRS.log, logs=logs)
+        assert by_sketch(ours, theirs).kind is kind
+    ours = replace(OURS.log, logs=SET_LOGS + 1)
+    assert by_sketch(ours, replace(THEIRS.log, count=OURS.log.count + 372)).kind is SyncKind.SKETCH
+    assert by_sketch(ours, replace(THEIRS.log, count=OURS.log.count + 373)).kind is SyncKind.SETS
+
+
+def test_equal_roots_and_empty_ends_need_no_symbols() -> None:
+    assert by_sketch(OURS.log, replace(THEIRS.log, root=OURS.log.root)).kind is None
+    empty = replace(OURS, log=LogState(HEAD, 0), supported=SKETCHES)
+    theirs = replace(THEIRS, supported=SKETCHES)
+    assert select(empty, theirs, Plane.LOG).kind is SyncKind.SNAPSHOT
 
 
 def test_older_programs_are_compared_with_by_waku_sync() -> None:

@@ -1,0 +1,54 @@
+"""A sketch from a higher floor on: what is between is taken out of a copy, in short steps."""
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from sync.sketch.prefix import SLICE, Sketch, first_of
+from sync.structures.ordered_set import OrderedSet, SyncId
+from sync.structures.sorted_run import Words
+
+BETWEEN_MAX: Final = 20_000
+"""Ids that are taken out for a session: 20 ms of work."""
+
+
+class Lowering:
+    """See the module docstring; `sketch` is the result once it is `over`."""
+
+    def __init__(self, sketch: Sketch, items: OrderedSet, floor: int) -> None:
+        """Begin with a sketch of `items`, as they were then, and a bucket of the digest."""
+        self.floor = max(sketch.floor, floor)
+        self.sketch = sketch
+        self._left: Words | None = None
+        self.fits = True
+        """Whether so little is between that no other protocol is cheaper."""
+        lower, upper = first_of(sketch.floor), first_of(self.floor)
+        if floor > sketch.floor:
+            self.fits = items.count(lower, upper) <= BETWEEN_MAX
+            self._left = hashes_between(items, lower, upper) if self.fits else None
+
+    @property
+    def over(self) -> bool:
+        """True once the sketch begins at the floor."""
+        return self._left is None
+
+    def step(self) -> None:
+        """Take some out."""
+        if self._left is None:
+            return
+        sketch = self.sketch
+        if sketch.floor < self.floor:  # the first step: what is kept stays as it is
+            ids = sketch.ids - len(self._left)
+            self.sketch = replace(sketch, symbols=sketch.symbols.copy(), floor=self.floor, ids=ids)
+        self.sketch.symbols.put(self._left[:SLICE], sketch.key, -1)
+        self._left = self._left[SLICE:] if len(self._left) > SLICE else None
+
+
+def hashes_between(items: OrderedSet, lower: SyncId, upper: SyncId) -> Words:
+    """Return the hashes of ids from `lower` up to, and without, `upper`, which has none itself."""
+    parts = [
+        part.hashes[: int(part.timestamps.searchsorted(np.uint64(upper.timestamp)))]
+        for part in items.parts(lower)
+    ]
+    return np.concatenate(parts)

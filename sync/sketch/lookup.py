@@ -1,0 +1,68 @@
+"""Ids by their hashes alone: a scan of what is held, in short steps.
+
+Timestamps do not travel, and a set is in the order of these. A million ids take 6 ms; an index
+would take as many bytes as the prefix for every hundred thousand.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from sync.structures.sorted_run import (
+    HASH_WORDS,
+    Columns,
+    Positions,
+    SyncId,
+    Words,
+    sync_ids,
+)
+
+STEP: Final = 1 << 18
+"""Ids that are looked at in one step: 2 ms."""
+
+FILTER: Final = np.uint64(0xFFFF)
+"""Bits of a hash that a table of bytes is asked about first, 64 kB."""
+
+
+class Lookup:
+    """A scan for some hashes, (n, 4), over columns that nobody changes."""
+
+    def __init__(self, parts: Sequence[Columns], wanted: Words) -> None:
+        self.found: list[SyncId] = []
+        """Those that are held, rising once it is over."""
+        self._parts = [part for part in parts if len(part.timestamps)] if len(wanted) else []
+        self._at = 0
+        self._filter = np.zeros(int(FILTER) + 1, np.bool_)
+        self._filter[wanted[:, 0] & FILTER] = True
+        self._firsts = np.sort(wanted[:, 0])
+        self._wanted = {row.tobytes() for row in wanted}
+
+    @property
+    def over(self) -> bool:
+        """True once all has been looked at."""
+        return not self._parts
+
+    def step(self) -> None:
+        """Look at the next ids."""
+        if not self._parts:
+            return
+        timestamps, hashes = self._parts[0]
+        near = self._near(hashes[self._at : self._at + STEP, 0]) + self._at
+        raw = [hashes[at, :HASH_WORDS].tobytes() for at in near.tolist()]
+        held = sync_ids(timestamps[near].tolist(), raw)
+        self.found += [one for one in held if one.hash in self._wanted]
+        self._at += STEP
+        if self._at >= len(timestamps):
+            del self._parts[0]
+            self._at = 0
+        if not self._parts:
+            self.found.sort()
+
+    def _near(self, firsts: Words) -> Positions:
+        """Return the rows whose first word is wanted."""
+        near = np.flatnonzero(self._filter[firsts & FILTER])
+        at = np.searchsorted(self._firsts, firsts[near])
+        at[at == len(self._firsts)] = 0
+        wanted: Positions = near[self._firsts[at] == firsts[near]]
+        return wanted

@@ -1,0 +1,138 @@
+"""Decoding: ids that two sets differ in, wave by wave, in short steps.
+
+Symbols that no honest peer sends are found out: an id that comes out of a symbol it has no place
+in, or twice, or more ids than a session may find, or something left where nothing can be.
+"""
+
+from enum import Enum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sync.sketch.key import SketchKey
+from sync.sketch.places import Placed, placed
+from sync.sketch.symbols import Symbols
+from sync.structures.sorted_run import HASH_WORDS, Words
+
+FOUND_MAX: Final = 11_800
+"""Ids that are decoded: as many as the longest sketch can tell."""
+
+STEP_IDS: Final = 4_096
+"""Ids taken out in one step, and those that new symbols are cleared of: 4 ms."""
+
+
+class Progress(Enum):
+    """State of decoding."""
+
+    GOING = "there is more to do"
+    STUCK = "more symbols are needed"
+    DONE = "all differences are known"
+    POISONED = "no honest peer sends these symbols"
+
+
+class Peeling:
+    """See the module docstring; one use of `extend` and `step` until it is no longer `GOING`."""
+
+    def __init__(self, key: SketchKey, ours: Symbols) -> None:
+        """Begin; `ours` are all symbols that we keep, of which nothing is changed."""
+        self.progress = Progress.STUCK
+        self.waves: list[int] = []
+        """For each symbol, the wave in which it became pure, from 1 on; 0 if in none yet."""
+        self.wave = 0
+        self._key = key
+        self._ours = ours
+        self._left = Symbols.empty(0)
+        """What is left of the difference."""
+        self._found: list[tuple[Words, NDArray[np.int32]]] = []
+        self._count = 0
+        self._pure: NDArray[np.intp] = np.empty(0, np.intp)
+        """Symbols of this wave."""
+        self._due: tuple[Words, NDArray[np.int32]] = _nothing()
+        """Ids of this wave that are to be taken out yet, with their signs."""
+        self._touched: list[NDArray[np.uint16]] = []
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    @property
+    def found(self) -> int:
+        """Number of ids found so far."""
+        return self._count
+
+    def hashes(self, sign: int) -> Words:
+        """Return what was found, (n, 4): with a sign of 1 theirs, of -1 ours."""
+        parts = [hashes[signs == sign] for hashes, signs in self._found]
+        return np.concatenate([np.empty((0, HASH_WORDS), np.uint64), *parts])
+
+    def extend(self, theirs: Symbols) -> Symbols:
+        """Take the peer's next symbols, no more than are left of ours; return the difference."""
+        assert self.progress is Progress.STUCK, "it has all, or is not through with what it has"
+        first = len(self._left)
+        fresh = theirs.less(self._ours.part(first, first + len(theirs)))
+        difference = fresh.copy()
+        rows = np.concatenate((self._left.rows, fresh.rows))
+        self._left = Symbols(rows, np.concatenate((self._left.counts, fresh.counts)))
+        for hashes, signs in self._found:
+            for at in range(0, len(hashes), STEP_IDS):
+                part = slice(at, at + STEP_IDS)
+                self._take_out(hashes[part], signs[part], first)
+        self.waves += [0] * len(theirs)
+        self.progress = Progress.GOING
+        self._begin_wave(np.arange(first, len(self._left)))
+        return difference
+
+    def step(self) -> None:
+        """Do the next part: of a wave, or its end."""
+        if self.progress is not Progress.GOING:
+            return
+        hashes, signs = self._due
+        if len(hashes):
+            part, self._due = slice(STEP_IDS), (hashes[STEP_IDS:], signs[STEP_IDS:])
+            self._touched.append(self._take_out(hashes[part], signs[part]).places)
+            if len(self._due[0]):
+                return
+        if self._left.part_at(self._pure).is_empty:
+            touched, self._touched = self._touched, []
+            self._begin_wave(np.unique(np.concatenate(touched)).astype(np.intp))
+        else:
+            self.progress = Progress.POISONED
+
+    def _begin_wave(self, among: NDArray[np.intp]) -> None:
+        """Look which symbols are pure; the ids of all of them are one wave."""
+        self._pure = self._left.pure(self._key, among)
+        if not len(self._pure):
+            self.progress = self._judged()
+            return
+        rows, counts = self._left.rows[self._pure], self._left.counts[self._pure]
+        _, first = np.unique(rows[:, HASH_WORDS], return_index=True)
+        first.sort()
+        self._due = rows[first, :HASH_WORDS], counts[first]
+        self._found.append(self._due)
+        self._count += len(first)
+        self.wave += 1
+        for at in self._pure.tolist():
+            self.waves[at] = self.waves[at] or self.wave
+        if self._count > FOUND_MAX:
+            self.progress = Progress.POISONED
+
+    def _judged(self) -> Progress:
+        """Return how it stands once no symbol is pure."""
+        if not self._left.part(0, 1).is_empty:
+            return Progress.STUCK
+        found = np.concatenate([hashes for hashes, _ in self._found]) if self._found else None
+        twice = found is not None and len(np.unique(found, axis=0)) < len(found)
+        return Progress.POISONED if twice or not self._left.is_empty else Progress.DONE
+
+    def _take_out(self, hashes: Words, signs: NDArray[np.int32], first: int = 0) -> Placed:
+        """Take ids out of all their places from `first` on, and return these."""
+        where = placed(hashes, self._key, len(self._left))
+        if first:
+            later = where.places >= first
+            where = Placed(where.members[later], where.places[later])
+        self._left.put_at(where, hashes, self._key, -signs)
+        return where
+
+
+def _nothing() -> tuple[Words, NDArray[np.int32]]:
+    return np.empty((0, HASH_WORDS), np.uint64), np.empty(0, np.int32)

@@ -1,0 +1,220 @@
+"""The first symbols of all ids that a channel holds, kept while these come and go.
+
+Rules:
+1. There is none before a peer speaks of sketches, nor for a thousand ids or fewer.
+2. Ids are put in many at once: 1 us each, where one by itself takes 50.
+3. All are put in anew, a slice at a time, where the prefix is to be longer, or its floor higher by
+   more than a slice, or where it does not count as many ids as are held. Ids that are lower than
+   its floor, a bucket of the digest, are not in it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sync.machine import MILLISECOND, Nanos
+from sync.sessions.selection import SKETCH_IDS_MIN
+from sync.sketch.key import SketchKey, words_of
+from sync.sketch.messages import SYMBOLS_MAX
+from sync.sketch.symbols import Symbols
+from sync.structures.ordered_set import EVERYTHING, ZERO_HASH, Columns, OrderedSet, SyncId
+from sync.structures.set_digest import LEAF_BITS
+from sync.structures.sorted_run import Words
+
+IDS_MANY: Final = 20_000
+"""Ids above which it has `SYMBOLS_MAX` symbols."""
+
+SYMBOLS_FEW: Final = 1_024
+"""Symbols up to there: enough for 700 differences."""
+
+BATCH: Final = 512
+"""Ids that wait to be put in."""
+
+SLICE: Final = 8_192
+"""Ids that are put in, or taken out, at one time: 5 ms."""
+
+PAUSE: Final[Nanos] = 5 * MILLISECOND
+"""Between two slices: whatever else there is has its turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A prefix at one moment.
+
+    Attributes:
+        key: of the channel.
+        symbols: nobody changes them.
+        floor: the first bucket of the digest that they cover.
+        ids: how many they are of.
+    """
+
+    key: SketchKey
+    symbols: Symbols
+    floor: int
+    ids: int
+
+
+@dataclass(slots=True)
+class Building:
+    """A prefix that is being made; what comes meanwhile goes in as well."""
+
+    symbols: Symbols
+    floor: int
+    parts: list[Columns]
+    at: int = field(default=0)
+
+
+class Prefix:
+    """See the module docstring."""
+
+    def __init__(self, key: bytes, items: OrderedSet) -> None:
+        """Begin without one; `items` is what the channel holds, as it changes."""
+        self._key = SketchKey.of(key)
+        self._items = items
+        self._spoken = False
+        self._symbols: Symbols | None = None
+        self._floor = 0
+        self._lent = False
+        """Whether somebody holds the symbols as they are."""
+        self._building: Building | None = None
+        self._pending: list[SyncId] = []
+        self._due: Nanos | None = None
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the symbols."""
+        return 0 if self._symbols is None else self._symbols.memory
+
+    def spoken(self, now: Nanos) -> None:
+        """A peer speaks of sketches."""
+        if not self._spoken:
+            self._spoken, self._due = True, now
+
+    def begin_anew(self, now: Nanos) -> None:
+        """What is held has become something else."""
+        self._symbols, self._building, self._pending = None, None, []
+        self._due = now if self._spoken else None
+
+    def add(self, sync_id: SyncId, now: Nanos) -> None:
+        """An id is held that was not."""
+        if not self._spoken:
+            return
+        if self._symbols is None and self._building is None:
+            if self._due is None and self._items.added > SKETCH_IDS_MIN:
+                self._due = now
+            return
+        self._pending.append(sync_id)
+        if len(self._pending) >= BATCH:
+            self._put_in()
+            if self._due is None and self._size() > len(self._symbols or ()):
+                self._due = now
+
+    def deadline(self) -> Nanos | None:
+        """Return when the next slice is due."""
+        return self._due
+
+    def tick(self, now: Nanos) -> None:
+        """Do the slice that is due."""
+        if self._due is None or now < self._due:
+            return
+        if self._building is None:
+            self._begin(self._floor)
+        else:
+            self._build(self._building)
+        self._due = None if self._building is None else now + PAUSE
+
+    def frozen(self, floor: Nanos, now: Nanos) -> Sketch | None:
+        """Return it as it is now, from the bucket of a retention floor on.
+
+        None if there is none yet; then one is made.
+        """
+        self._put_in()
+        bucket = floor >> LEAF_BITS
+        if self._symbols is None:
+            return None
+        if bucket > self._floor:
+            self._raise(bucket)
+        ids = self._items.count(first_of(self._floor), EVERYTHING.upper)
+        if self._floor < bucket or ids != self._symbols.counts[0]:
+            if self._building is None:
+                self._symbols = None
+                self._begin(bucket)
+                self._due = now
+            return None
+        self._lent = True
+        return Sketch(self._key, self._symbols, self._floor, ids)
+
+    # --- Steps ---------------------------------------------------------------------------------
+
+    def _size(self) -> int:
+        """Return how many symbols there should be."""
+        held = self._items.added
+        if held <= SKETCH_IDS_MIN:
+            return 0
+        return SYMBOLS_MAX if held > IDS_MANY else SYMBOLS_FEW
+
+    def _begin(self, floor: int) -> None:
+        """Begin to make one, if it is to be longer than what is there."""
+        size = self._size()
+        if size > len(self._symbols or ()):
+            self._put_in()
+            parts = self._items.parts(first_of(floor))
+            self._building = Building(Symbols.empty(size), floor, parts)
+
+    def _build(self, building: Building) -> None:
+        """Put the next slice in; once all are, the prefix is this one."""
+        while building.parts and building.at >= len(building.parts[0].timestamps):
+            del building.parts[0]
+            building.at = 0
+        if building.parts:
+            hashes = building.parts[0].hashes[building.at : building.at + SLICE]
+            building.symbols.put(hashes, self._key)
+            building.at += SLICE
+            return
+        self._put_in()
+        self._symbols, self._floor = building.symbols, building.floor
+        self._building, self._lent = None, False
+
+    def _put_in(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending:
+            self._put(pending)
+
+    def _put(self, ids: Sequence[SyncId]) -> None:
+        if self._symbols is not None:
+            self._own().put(_hashes(ids, self._floor), self._key)
+        if self._building is not None:
+            self._building.symbols.put(_hashes(ids, self._building.floor), self._key)
+
+    def _own(self) -> Symbols:
+        """Return symbols that nobody else holds."""
+        assert self._symbols is not None
+        if self._lent:
+            self._symbols, self._lent = self._symbols.copy(), False
+        return self._symbols
+
+    def _raise(self, floor: int) -> None:
+        """Take out what is lower than another floor, if it is no more than a slice."""
+        lower, upper = first_of(self._floor), first_of(floor)
+        if self._items.count(lower, upper) > SLICE:
+            return
+        hashes = _hashes(self._items.items(lower, upper), 0)
+        self._own().put(hashes, self._key, -1)
+        self._floor = floor
+        if self._building is not None:
+            self._begin_again(floor)
+
+    def _begin_again(self, floor: int) -> None:
+        """Begin what is being made anew, from another floor on."""
+        self._building = None
+        self._begin(floor)
+
+
+def first_of(bucket: int) -> SyncId:
+    """Return the lower bound of a bucket of the digest."""
+    return SyncId(bucket << LEAF_BITS, ZERO_HASH)
+
+
+def _hashes(ids: Sequence[SyncId], floor: int) -> Words:
+    lower = floor << LEAF_BITS
+    return words_of(b"".join([one.hash for one in ids if one.timestamp >= lower]))
