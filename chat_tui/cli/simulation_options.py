@@ -57,6 +57,7 @@ PROTOCOL_NAMES: Final = (
     "rule",
     "delta",
     "snapshot",
+    "sketch",
     "hash",
     "level",
 )

@@ -14,6 +14,9 @@ from sync.sds import incoming
 from sync.sessions import values
 from sync.sessions.handshake import SyncKind
 from sync.sim.scale import Bound
+from sync.sketch import floors, lookup, peeling, prefix
+from sync.sketch import messages as sketch_messages
+from sync.sketch import session as sketch
 
 LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaAsking._asked": delta_messages.WALK_MAX,
@@ -26,12 +29,29 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaSending._due": delta_messages.WALK_MAX,
     "DeltaSending._seen": delta_messages.WALK_MAX,
     "DeltaBuffer._items": delta_buffer.BUFFERED_MAX,
+    "Building.parts": 2,  # of the two runs of a set
     "Exchange._views": len(session.MAKERS),
     "FrozenMessages._waiting": incoming.WAITING_MAX,
     "LogSync.kinds": len(SyncKind),
+    "Lookup._filter": int(lookup.FILTER) + 1,
+    "Lookup._firsts": peeling.FOUND_MAX,
+    "Lookup._parts": 2,
+    "Lookup._wanted": peeling.FOUND_MAX,
+    "Lookup.found": peeling.FOUND_MAX,
+    "Lowering._left": floors.BETWEEN_MAX,
+    "Peeling._found": peeling.WAVES_MAX + 1,
+    "Peeling._pure": sketch_messages.SYMBOLS_MAX,
+    "Peeling._touched": peeling.FOUND_MAX,
+    "Peeling.waves": sketch_messages.SYMBOLS_MAX,
+    "Prefix._pending": prefix.BATCH,
+    "SketchExchange._done": 2,
+    "SketchExchange.cards": sketch.ROUNDS_MAX,
+    "SketchSending._due": peeling.FOUND_MAX,
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,
     "SnapshotReceiver.cards": snapshot.ROUNDS_MAX,
     "SnapshotSource.cards": snapshot.ROUNDS_MAX,
+    "Symbols.counts": sketch_messages.SYMBOLS_MAX,
+    "Symbols.rows": sketch_messages.SYMBOLS_MAX,
 }
 """By class and attribute; see `sync.sim.bounds.BOUNDS`."""

@@ -1,7 +1,7 @@
 """Decoding: ids that two sets differ in, wave by wave, in short steps.
 
 Symbols that no honest peer sends are found out: an id that comes out of a symbol it has no place
-in, or twice, or more ids than a session may find, or something left where nothing can be.
+in, or twice, or more ids or waves than there can be, or something left where nothing can be.
 """
 
 from enum import Enum
@@ -20,6 +20,11 @@ FOUND_MAX: Final = 11_800
 
 STEP_IDS: Final = 4_096
 """Ids taken out in one step, and those that new symbols are cleared of: 4 ms."""
+
+
+WAVES_MAX: Final = 1_000
+"""Waves of a session, 0.15 ms each if they are of one id: honest symbols take 20 or so each time
+that more of them come. A chain of made ones would go on for two seconds."""
 
 
 class Progress(Enum):
@@ -43,7 +48,7 @@ class Peeling:
         self._key = key
         self._ours = ours
         self._left = Symbols.empty(0)
-        """What is left of the difference."""
+        """The difference, as far as it is left."""
         self._found: list[tuple[Words, NDArray[np.int32]]] = []
         self._count = 0
         self._pure: NDArray[np.intp] = np.empty(0, np.intp)
@@ -113,7 +118,7 @@ class Peeling:
         self.wave += 1
         for at in self._pure.tolist():
             self.waves[at] = self.waves[at] or self.wave
-        if self._count > FOUND_MAX:
+        if self._count > FOUND_MAX or self.wave > WAVES_MAX:
             self.progress = Progress.POISONED
 
     def _judged(self) -> Progress:

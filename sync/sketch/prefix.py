@@ -91,7 +91,7 @@ class Prefix:
             self._spoken, self._due = True, now
 
     def begin_anew(self, now: Nanos) -> None:
-        """What is held has become something else."""
+        """Other ids are held than before."""
         self._symbols, self._building, self._pending = None, None, []
         self._due = now if self._spoken else None
 

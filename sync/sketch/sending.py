@@ -8,7 +8,7 @@ from sync.sketch.messages import ENTRIES_MAX, MESSAGE_SIZE, Entries
 from sync.structures.ordered_set import SyncId
 
 
-class Sending:
+class SketchSending:
     """See the module docstring."""
 
     def __init__(self) -> None:

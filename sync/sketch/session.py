@@ -50,7 +50,7 @@ from sync.sketch.messages import (
 )
 from sync.sketch.peeling import STEP_IDS, Peeling, Progress
 from sync.sketch.prefix import Sketch, first_of
-from sync.sketch.sending import Sending
+from sync.sketch.sending import SketchSending
 from sync.sketch.words import said
 from sync.structures.differences import Role
 from sync.structures.ordered_set import SyncId
@@ -100,7 +100,7 @@ class SketchExchange:
         self._opens = opening.role is Role.INITIATOR
         self._state = State.BEGINNING if self._opens else State.ASKED
         self._oldest = max(ours.log.floor, theirs.log.floor)
-        """What is older than this, one of the two does not take."""
+        """Older messages one of the two does not take."""
         self._sketch = sketch
         self._floor = max(sketch.floor, self._oldest >> LEAF_BITS)
         """The lowest bucket that both sides can begin at."""
@@ -117,7 +117,7 @@ class SketchExchange:
         """Ids of ours that are looked up."""
         self._their_ids: int | None = None
         self._lookup: Lookup | None = None
-        self._sending = Sending()
+        self._sending = SketchSending()
         self._due = 0
         """Entries that the peer may send yet."""
         self._took = 0
@@ -341,7 +341,7 @@ class SketchExchange:
             self._due = len(self._wants)
             effects.append(self._say(Wanted(len(owed), self._wants)))
         if owed or self._due:
-            effects.insert(0, Owes(self._due, len(owed), 0, frozenset()))
+            effects.insert(0, Owes(self._due, len(owed), 0))
         return [*effects, *self._send()]
 
     def _send(self) -> list[Effect]:

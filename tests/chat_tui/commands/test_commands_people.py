@@ -170,7 +170,7 @@ async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: st
 
         assert not result.ok
         assert result.text.startswith(says)
-        ways = "waku, logheight, sets, live, delta, snapshot, hash or level"
+        ways = "waku, logheight, sets, live, delta, sketch, snapshot, hash or level"
         assert result.text.endswith(f": leave it out, or write {ways}.")
 
 

@@ -30,7 +30,7 @@ from sync.sessions.values import Plane
 
 SKETCHES: Final = flags(*SyncKind)
 ALL: Final = SKETCHES & ~SyncKind.SKETCH.bit
-"""What both speak that keep symbols, and that keep none."""
+"""Kinds of two that keep symbols, and of two that keep none."""
 
 ONE: Final = b"\x01" * 32
 OTHER: Final = b"\x02" * 32

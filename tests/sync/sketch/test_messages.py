@@ -25,8 +25,8 @@ from sync.sketch.peeling import FOUND_MAX
 from sync.sketch.symbols import Symbols
 from sync.sketch.symbols_wire import IDS_MAX
 from sync.sketch.words import said
-from tests.support.sync import sketch_model as model
-from tests.sync.sketch.test_symbols import sketch_of
+from tests.support.sync.sketch import model
+from tests.support.sync.sketch.made import sketch_of
 
 KEY_HEX = model.vectors()["key"]
 SYMBOLS = sketch_of(model.made(30), 64)

@@ -12,8 +12,8 @@ from sync.sketch.estimate import OPENING, differences, needed
 from sync.sketch.key import SketchKey, derived
 from sync.sketch.peeling import Peeling, Progress
 from sync.sketch.symbols import Symbols
-from tests.support.sync import sketch_model as model
-from tests.sync.sketch.test_symbols import KEY, OF_MODEL, columns, sketch_of
+from tests.support.sync.sketch import model
+from tests.support.sync.sketch.made import KEY, OF_MODEL, columns, sketch_of
 
 MANY: Final = 2_048
 
@@ -183,6 +183,14 @@ def test_more_ids_than_a_session_may_find_are_poison(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(peeling, "FOUND_MAX", 50)
     assert hostile(sketch_of(model.made(50), 256)).progress is Progress.DONE
     assert hostile(sketch_of(model.made(51), 256)).progress is Progress.POISONED
+
+
+def test_a_chain_without_end_is_followed_for_so_many_waves(monkeypatch: pytest.MonkeyPatch) -> None:
+    waves = hostile(sketch_of(model.made(50), 96)).wave
+    monkeypatch.setattr(peeling, "WAVES_MAX", waves)
+    assert hostile(sketch_of(model.made(50), 96)).progress is Progress.DONE
+    monkeypatch.setattr(peeling, "WAVES_MAX", waves - 1)
+    assert hostile(sketch_of(model.made(50), 96)).progress is Progress.POISONED
 
 
 @given(

@@ -20,10 +20,10 @@ from sync.sketch.prefix import BATCH, IDS_MANY, PAUSE, SLICE, SYMBOLS_FEW, Prefi
 from sync.sketch.symbols import Symbols
 from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
 from sync.structures.set_digest import LEAF_BITS
-from tests.support.sync import sketch_model as model
 from tests.support.sync.entries import Author, identity
 from tests.support.sync.groups import NOW, NOW_MS, Member
-from tests.support.sync.sketch_pairs import from_few, lines
+from tests.support.sync.sketch import model
+from tests.support.sync.sketch.pairs import from_few, lines
 
 KEY: Final = derived(b"secret")
 BUCKET: Final = 1 << LEAF_BITS

@@ -16,7 +16,7 @@ from sync.sketch.messages import (
     Wanted,
 )
 from tests.support.sync.groups import NOW
-from tests.support.sync.sketch_pairs import SketchPair, from_few, lines, sketch_pair
+from tests.support.sync.sketch.pairs import SketchPair, from_few, lines, sketch_pair
 
 
 @pytest.fixture(autouse=True)

@@ -1,35 +1,17 @@
 """Keys, places and symbols against golden values and the plain definition."""
 
-import json
-from typing import Any, Final
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.errors import DecodeError
-from sync.sketch.key import SketchKey, derived, words_of
+from sync.sketch.key import derived
 from sync.sketch.places import SIZE_MAX, checksums, mix, placed
 from sync.sketch.symbols import Symbols
 from sync.sketch.symbols_wire import IDS_MAX, decode_symbols, encode_symbols
-from sync.structures.sorted_run import Words
-from tests.support.sync import sketch_model as model
-
-VECTORS: Final[dict[str, Any]] = json.loads(model.VECTORS.read_text())
-SECRET: Final = bytes.fromhex(VECTORS["secret"])
-KEY: Final = SketchKey.of(derived(SECRET))
-OF_MODEL: Final = derived(SECRET)
-
-
-def columns(hashes: list[bytes]) -> Words:
-    return words_of(b"".join(hashes))
-
-
-def sketch_of(hashes: list[bytes], size: int) -> Symbols:
-    symbols = Symbols.empty(size)
-    symbols.put(columns(hashes), KEY)
-    return symbols
+from tests.support.sync.sketch import model
+from tests.support.sync.sketch.made import KEY, OF_MODEL, SECRET, VECTORS, columns, sketch_of
 
 
 def as_model(symbols: Symbols) -> list[model.Symbol]:

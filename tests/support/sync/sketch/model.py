@@ -1,6 +1,6 @@
 """Sketches by the letter of `sync.sketch`, in numbers of Python alone: slow, and right.
 
-`python -m tests.support.sync.sketch_model` writes `tests/vectors/sketch.json`.
+`python -m tests.support.sync.sketch.model` writes `tests/vectors/sketch.json`.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 WORD = 2**64 - 1
-VECTORS = Path(__file__).parents[2] / "vectors" / "sketch.json"
+VECTORS = Path(__file__).parents[3] / "vectors" / "sketch.json"
 
 
 def words(data: bytes) -> tuple[int, ...]:

@@ -1,0 +1,358 @@
+"""A session by sketch with a peer that lies: it costs a bounded time, and never data."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import pytest
+
+from sync.errors import RemoteError
+from sync.group.values import StoredMessage
+from sync.sessions.handshake import EntityState, LogState, SyncHandshake
+from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Send
+from sync.sessions.protocol import Opening as SessionOpening
+from sync.sessions.values import LoadEntries, Outcome
+from sync.sim.streams import loaded
+from sync.sketch import floors, session
+from sync.sketch.estimate import OPENING
+from sync.sketch.key import SketchKey, derived
+from sync.sketch.messages import (
+    SYMBOLS_MAX,
+    AskMore,
+    Done,
+    Entries,
+    Message,
+    MoreSymbols,
+    Opening,
+    Reason,
+    Stop,
+    Wanted,
+    decode,
+    encode,
+)
+from sync.sketch.peeling import FOUND_MAX
+from sync.sketch.prefix import Prefix
+from sync.sketch.session import SketchExchange
+from sync.sketch.symbols import Symbols
+from sync.structures.differences import Role
+from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
+from sync.structures.set_digest import LEAF_BITS, Digest, Held
+from tests.support.sync.entries import CHANNEL, Author, identity
+from tests.support.sync.groups import NOW, NOW_MS, Member
+from tests.support.sync.sketch import model
+from tests.support.sync.sketch.made import columns
+from tests.support.sync.sketch.pairs import lines
+
+EVE: Final = identity("eve").peer_id
+KEY: Final = derived(b"hostile")
+MS: Final = 1_000_000
+
+
+@dataclass
+class Scene:
+    """One that holds some lines, in a session with Eve, who says what she likes."""
+
+    role: Role = Role.INITIATOR
+    told: Sequence[StoredMessage] = field(default_factory=lambda: lines(40))
+    more: Sequence[SyncId] = ()
+    floor: int = 0
+    said: list[Message] = field(default_factory=list)
+    brought: int = 0
+    finished: Finished | None = None
+    slices: list[int] = field(default_factory=list)
+    """Time that each step took."""
+
+    def __post_init__(self) -> None:
+        self.member = Member("alice")
+        self.items = OrderedSet()
+        for one in self.told:
+            self.member.hear(one)
+        self.items.extend(self.member.group.holdings.items.items(*EVERYTHING))
+        self.items.extend(self.more)
+        frozen = self.items.frozen()
+        symbols = Symbols.empty(SYMBOLS_MAX)
+        prefix = Prefix(KEY, frozen)
+        for part in frozen.parts(EVERYTHING.lower):
+            symbols.put(part.hashes, prefix._key)
+        prefix._symbols = symbols
+        opening = SessionOpening(
+            self.role,
+            CHANNEL,
+            EVE,
+            frozen,
+            Held(frozen, Digest.of(frozen)),
+            EVERYTHING,
+            NOW,
+            lambda: 1_000_000,
+            log=prefix.frozen(0, NOW),
+        )
+        state = EntityState(bytes(32), 0, 0)
+        ours = SyncHandshake(bytes(32), LogState(bytes(32), len(frozen)), state, 0)
+        theirs = replace(ours, log=replace(ours.log, floor=self.floor))
+        self.exchange = SketchExchange(opening, ours, theirs)
+        if self.role is Role.INITIATOR:
+            self.do(lambda: self.exchange.open(NOW))
+
+    @property
+    def symbols(self) -> Symbols:
+        """Symbols of one that holds the same, to be tampered with."""
+        symbols = Symbols.empty(SYMBOLS_MAX)
+        for part in self.items.parts(EVERYTHING.lower):
+            symbols.put(part.hashes, SketchKey.of(KEY))
+        return symbols
+
+    def hear(self, *messages: Message) -> "Scene":
+        for message in messages:
+            payload = encode(message)
+            self.do(lambda payload=payload: self.exchange.payload(payload, NOW))  # type: ignore[misc]
+        return self
+
+    def opened(self, symbols: Symbols, floor: int = 0) -> "Scene":
+        """Hear an opening of the first of these symbols."""
+        first = symbols.part(0, OPENING)
+        return self.hear(Opening(SYMBOLS_MAX, floor, 2**31 - 1, first))
+
+    def do(self, step: Callable[[], Sequence[Effect]]) -> None:
+        began = time.process_time_ns()
+        effects = step()
+        self.slices.append(time.process_time_ns() - began)
+        for effect in effects:
+            match effect:
+                case Send(payload):
+                    self.said.append(decode(payload))
+                case GoOn():
+                    self.do(lambda: self.exchange.go_on(NOW))
+                case Load(spans, after, ids, messages):
+                    wanted = LoadEntries(1, spans, after, ids, messages)
+                    page = loaded(self.member.disk, wanted).page
+                    self.do(lambda page=page: self.exchange.loaded(page, NOW, more=False))  # type: ignore[misc]
+                case Brings():
+                    self.brought += 1
+                case Finished():
+                    self.finished = effect
+                case _:
+                    pass
+
+    def stopped(self, reason: Reason) -> bool:
+        """Return whether it stopped for this reason, and goes on by another kind."""
+        assert self.finished is not None
+        failed = self.finished.outcome is Outcome.NOT_CONVERGED
+        assert failed == (reason is Reason.POISONED)
+        assert (self.finished.then, self.finished.why) == ("waku", reason.words)
+        assert not self.finished.checked
+        return self.said[-1] == Stop(reason)
+
+
+def noise(size: int, seed: int = 1) -> Symbols:
+    rows = np.random.default_rng(seed).integers(0, 2**64, (size, 5), dtype=np.uint64)
+    return Symbols(rows, np.ones(size, np.int32))
+
+
+def test_symbols_that_never_decode_are_heard_to_the_last_and_no_further() -> None:
+    scene = Scene()
+    at, size, heard = 0, 0, 80
+    while scene.finished is None:
+        part = noise(SYMBOLS_MAX).part(at, heard)
+        message = MoreSymbols(at, 2**31 - 1, part)
+        size += len(encode(message))
+        scene.hear(message)
+        at, heard = heard, min(heard + heard // 4, SYMBOLS_MAX)
+
+    assert scene.stopped(Reason.SPENT)
+    assert at == SYMBOLS_MAX
+    assert size <= 750_000
+    assert sum(scene.slices) <= 250 * MS
+    with pytest.raises(RemoteError):
+        scene.hear(MoreSymbols(at, 2**31 - 1, noise(1)))
+
+
+def test_an_opening_of_noise_is_answered_by_symbols_or_not_at_all() -> None:
+    few = Scene(Role.RESPONDER).opened(noise(OPENING))
+    assert isinstance(few.said[0], MoreSymbols)
+    huge = noise(OPENING)
+    huge.counts[:] = 10_000
+    assert Scene(Role.RESPONDER).opened(huge).stopped(Reason.MANY)
+
+
+def test_more_is_told_until_all_is_and_then_refused() -> None:
+    scene = Scene(Role.RESPONDER).opened(noise(OPENING))
+    told = 0
+    while told < SYMBOLS_MAX:
+        [*_, last] = scene.said
+        assert isinstance(last, MoreSymbols)
+        told = last.first + len(last.symbols)
+        if told < SYMBOLS_MAX:
+            scene.hear(AskMore())
+    with pytest.raises(RemoteError, match="out of turn"):
+        scene.hear(AskMore())
+
+
+def test_a_million_claimed_ids_are_too_many() -> None:
+    scene = Scene(Role.RESPONDER)
+    symbols = scene.symbols.part(0, OPENING).copy()
+    symbols.counts[0] += 1_000_000
+    assert scene.opened(symbols).stopped(Reason.MANY)
+
+
+def test_another_key_is_never_done() -> None:
+    scene = Scene()
+    theirs = Symbols.empty(SYMBOLS_MAX)
+    theirs.put(columns(model.made(50)), SketchKey.of(derived(b"another")))
+    assert scene.hear(MoreSymbols(0, 50, theirs)).stopped(Reason.SPENT)
+
+
+def test_poison_is_no_answer() -> None:
+    scene = Scene(Role.RESPONDER)
+    symbols = scene.symbols.copy()
+    symbols.rows[OPENING - 1] ^= np.uint64(1)
+    symbols.counts[OPENING - 1] += 5
+    assert scene.opened(symbols).stopped(Reason.POISONED)
+
+
+def test_ids_that_are_said_to_be_ours_and_are_not_here_are_poison() -> None:
+    scene = Scene(Role.RESPONDER)
+    symbols = scene.symbols.copy()
+    invented = Symbols.empty(SYMBOLS_MAX)
+    invented.put(columns(model.made(3)), SketchKey.of(KEY))
+    symbols.rows ^= invented.rows
+    symbols.counts -= invented.counts
+    assert symbols.counts[:OPENING].min() >= 0, "these numbers travel"
+    assert scene.opened(symbols).stopped(Reason.POISONED)
+
+
+def test_hashes_that_nobody_holds_are_asked_for_once_and_then_the_check_decides() -> None:
+    scene = Scene(Role.RESPONDER)
+    symbols = scene.symbols.copy()
+    invented = model.made(20)
+    symbols.put(columns(invented), SketchKey.of(KEY))
+    scene.opened(symbols).hear(Done())
+
+    [wanted] = [one for one in scene.said if isinstance(one, Wanted)]
+    assert set(wanted.hashes) == set(invented)
+    assert scene.finished is not None
+    assert (scene.finished.checked, scene.finished.brought, scene.brought) == (True, True, 0)
+
+
+def test_no_more_is_found_than_a_session_may_ask_for() -> None:
+    scene = Scene()
+    symbols = scene.symbols.copy()
+    rng = np.random.default_rng(3)
+    symbols.put(rng.integers(0, 2**64, (FOUND_MAX, 4), dtype=np.uint64), SketchKey.of(KEY))
+    scene.hear(MoreSymbols(0, 2**31 - 1, symbols))
+
+    if scene.finished is None:
+        [wanted] = [one for one in scene.said if isinstance(one, Wanted)]
+        assert len(wanted.hashes) <= FOUND_MAX
+    assert sum(scene.slices) <= 250 * MS
+
+
+def test_wanted_hashes_that_are_not_here_bring_nothing() -> None:
+    scene = Scene().hear(Wanted(0, tuple(model.made(500))))
+    assert scene.said[1:] == [Done()]
+    assert scene.hear(Done()).finished is not None
+
+
+def test_each_line_is_sent_once_however_it_is_asked_for() -> None:
+    told = lines(40)
+    hashes = tuple([one.waku_hash for one in told])
+    scene = Scene(told=told).hear(Wanted(0, hashes))
+    sent = [content for one in scene.said if isinstance(one, Entries) for content in one.contents]
+    assert sorted(sent) == sorted([one.entry.content for one in told])
+    with pytest.raises(RemoteError, match="out of turn"):
+        scene.hear(Wanted(0, hashes))
+
+
+@pytest.mark.parametrize("floor", [2**62, 2**63, 2**64 - 1])
+def test_a_floor_in_the_far_future_is_too_far(floor: int) -> None:
+    many = [SyncId(at, one) for at, one in enumerate(model.made(floors.BETWEEN_MAX + 1))]
+    scene = Scene(more=many, floor=floor)
+    assert scene.stopped(Reason.FLOORS)
+    assert sum(scene.slices) <= 50 * MS
+
+
+def test_twenty_thousand_between_two_floors_are_taken_out_and_one_more_is_not() -> None:
+    bucket = 3 << LEAF_BITS
+    for count in (floors.BETWEEN_MAX, floors.BETWEEN_MAX + 1):
+        old = [SyncId(at, one) for at, one in enumerate(model.made(count))]
+        scene = Scene(more=old, floor=bucket)
+        if count > floors.BETWEEN_MAX:
+            assert scene.stopped(Reason.FLOORS)
+        else:
+            [opening] = scene.said
+            assert isinstance(opening, Opening)
+            assert (opening.floor, opening.ids) == (3, 40)
+            assert opening.symbols.counts[0] == 40
+            assert max(scene.slices) < 50 * MS
+
+
+def test_a_claimed_floor_below_ours_is_no_opening() -> None:
+    scene = Scene(Role.RESPONDER, floor=3 << LEAF_BITS)
+    assert scene.opened(scene.symbols, floor=2).stopped(Reason.FLOORS)
+
+
+def test_entries_that_were_not_asked_for_are_refused() -> None:
+    scene = Scene()
+    late = Author("late").write("late", lamport=NOW_MS)
+    with pytest.raises(RemoteError, match="out of turn"):
+        scene.hear(Entries((late.entry.content,)))
+    scene.hear(Wanted(1, ()), Entries((late.entry.content,)))
+    assert scene.brought == 1
+    with pytest.raises(RemoteError, match="not asked for"):
+        scene.hear(Entries((late.entry.content,)))
+
+
+def test_entries_of_another_channel_or_after_the_end_are_refused() -> None:
+    other = Author("late", type(CHANNEL)("dd" * 16)).write("late", lamport=NOW_MS)
+    scene = Scene().hear(Wanted(2, ()))
+    with pytest.raises(RemoteError, match="another channel"):
+        scene.hear(Entries((other.entry.content,)))
+    scene = Scene().hear(Wanted(2, ()), Done())
+    with pytest.raises(RemoteError, match="out of turn"):
+        scene.hear(Done())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [AskMore(), Done(), Opening(SYMBOLS_MAX, 0, 0, Symbols.empty(OPENING)), Entries(())],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_an_opener_is_not_answered_is_refused(message: Message) -> None:
+    with pytest.raises(RemoteError, match="out of turn"):
+        Scene().hear(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [AskMore(), Done(), MoreSymbols(0, 0, Symbols.empty(1)), Wanted(0, ()), Entries(())],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_opens_nothing_is_refused(message: Message) -> None:
+    with pytest.raises(RemoteError, match="out of turn"):
+        Scene(Role.RESPONDER).hear(message)
+
+
+def test_symbols_must_follow_each_other_and_be_of_one_set() -> None:
+    for message in (
+        MoreSymbols(1, 40, noise(1)),
+        MoreSymbols(0, 40, noise(0)),
+    ):
+        with pytest.raises(RemoteError, match="do not follow"):
+            Scene().hear(message)
+    scene = Scene().hear(MoreSymbols(0, 2**31 - 1, noise(100)))
+    with pytest.raises(RemoteError, match="do not follow"):
+        scene.hear(MoreSymbols(100, 40, noise(10)))
+
+
+@pytest.mark.parametrize("number", [0, 1, OPENING - 1, OPENING + 1])
+def test_an_opening_of_other_than_sixty_four_symbols_is_refused(number: int) -> None:
+    with pytest.raises(RemoteError, match="an opening of"):
+        Scene(Role.RESPONDER).hear(Opening(SYMBOLS_MAX, 0, 1, noise(number)))
+
+
+def test_who_stops_is_believed() -> None:
+    scene = Scene().hear(Stop(Reason.MANY))
+    assert scene.finished is not None
+    assert scene.finished.then == "waku"
+    assert session.GOES_ON == "waku"
