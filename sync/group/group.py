@@ -24,9 +24,6 @@ from sync.manager.registry import STATE
 from sync.sds import events as sds
 from sync.sds.message import Delivery, Kind, Message
 from sync.sessions import values as session_values
-from sync.sessions.handshake import SyncKind
-
-SKETCH: Final = SyncKind.SKETCH.word
 
 NOT_YET: Final = (
     "That message still waits for its place in the channel; change it once it is there."
@@ -139,8 +136,6 @@ class Group(Machines):
     ) -> list[values.Effect]:
         if isinstance(event, values.PeerAnnounced):
             snapshots.on_announced(self, event.peer, event.protocols)
-            if SKETCH in event.protocols and SKETCH in self.protocols.names:
-                self.prefix.spoken(self.now)
             if STATE.name in event.protocols and event.peer in self.peers:
                 self.state_beats.linked(event.peer, self.now)
             return self.feed_sessions(event)

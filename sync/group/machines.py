@@ -31,6 +31,7 @@ from sync.sds.parameters import Parameters
 from sync.sessions import sessions
 from sync.sessions import values as session_values
 from sync.sessions.claims import Claims
+from sync.sessions.handshake import SyncKind
 from sync.sessions.holdings import Holdings
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import Terms
@@ -94,7 +95,8 @@ class Machines(ABC):
         )
         self.current = CurrentState()
         self.holdings = Holdings(self.logs.heights)
-        self.prefix = Prefix(sketch_key, self.holdings.items)
+        speaks = SyncKind.SKETCH.word in protocols.names
+        self.prefix = Prefix(sketch_key, self.holdings.items, kept=speaks)
         self.holdings.added = self._held
         self.relays = Relays()
         self.messages, self.snapshots = MessagesOf(self), Snapshots(channel)

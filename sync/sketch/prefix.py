@@ -1,7 +1,7 @@
 """The first symbols of all ids that a channel holds, kept while these come and go.
 
 Rules:
-1. There is none before a peer speaks of sketches, nor for a thousand ids or fewer.
+1. There is none of a thousand ids or fewer, nor where no session would use it.
 2. Ids are put in many at once: 1 us each, where one by itself takes 50.
 3. All are put in anew, a slice at a time, where the prefix is to be longer, or its floor higher by
    more than a slice, or where it does not count as many ids as are held. Ids that are lower than
@@ -67,11 +67,17 @@ class Building:
 class Prefix:
     """See the module docstring."""
 
-    def __init__(self, key: bytes, items: OrderedSet) -> None:
-        """Begin without one; `items` is what the channel holds, as it changes."""
+    def __init__(self, key: bytes, items: OrderedSet, *, kept: bool = True) -> None:
+        """Begin without one.
+
+        Args:
+            key: of the channel, 32 bytes.
+            items: what it holds, as that changes.
+            kept: whether it is ever to be made.
+        """
         self._key = SketchKey.of(key)
         self._items = items
-        self._spoken = False
+        self._kept = kept
         self._symbols: Symbols | None = None
         self._floor = 0
         self._lent = False
@@ -85,19 +91,14 @@ class Prefix:
         """Bytes of the symbols."""
         return 0 if self._symbols is None else self._symbols.memory
 
-    def spoken(self, now: Nanos) -> None:
-        """A peer speaks of sketches."""
-        if not self._spoken:
-            self._spoken, self._due = True, now
-
     def begin_anew(self, now: Nanos) -> None:
         """Other ids are held than before."""
         self._symbols, self._building, self._pending = None, None, []
-        self._due = now if self._spoken else None
+        self._due = now if self._kept else None
 
     def add(self, sync_id: SyncId, now: Nanos) -> None:
         """An id is held that was not."""
-        if not self._spoken:
+        if not self._kept:
             return
         if self._symbols is None and self._building is None:
             if self._due is None and self._items.added > SKETCH_IDS_MIN:

@@ -20,7 +20,7 @@ from sync.sketch.prefix import BATCH, IDS_MANY, PAUSE, SLICE, SYMBOLS_FEW, Prefi
 from sync.sketch.symbols import Symbols
 from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
 from sync.structures.set_digest import LEAF_BITS
-from tests.support.sync.entries import Author, identity
+from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.sketch import model
 from tests.support.sync.sketch.pairs import from_few, lines
@@ -35,9 +35,10 @@ class Channel:
 
     items: OrderedSet = field(default_factory=OrderedSet)
     now: Nanos = 0
+    kept: bool = True
 
     def __post_init__(self) -> None:
-        self.prefix = Prefix(KEY, self.items)
+        self.prefix = Prefix(KEY, self.items, kept=self.kept)
 
     def hold(self, *ids: SyncId) -> None:
         for one in ids:
@@ -69,21 +70,16 @@ def ids(count: int, seed: int = 1, step: Nanos = SECOND, first: Nanos = 0) -> li
     return [SyncId(first + at * step, one) for at, one in enumerate(model.made(count, seed))]
 
 
-def test_there_is_none_before_somebody_speaks_of_sketches() -> None:
-    channel = Channel()
-    channel.hold(*ids(SKETCH_IDS_MIN + 1))
+def test_there_is_none_where_no_session_would_use_it() -> None:
+    channel = Channel(kept=False)
+    channel.hold(*ids(SKETCH_IDS_MIN + BATCH + 1))
+    channel.prefix.begin_anew(0)
     assert channel.prefix.deadline() is None
     assert channel.sketch() is None
-
-    channel.prefix.spoken(0)
-    assert channel.ready()
-    assert (told := channel.sketch()) is not None
-    assert channel.is_right(told)
 
 
 def test_there_is_none_of_a_thousand_and_one_of_one_more() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     *first, last = ids(SKETCH_IDS_MIN + 1)
     channel.hold(*first)
     channel.ready()
@@ -98,9 +94,9 @@ def test_there_is_none_of_a_thousand_and_one_of_one_more() -> None:
 
 def test_it_grows_with_the_channel_and_takes_less_than_a_megabyte() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     held = ids(IDS_MANY + BATCH)
     channel.items.extend(held[:IDS_MANY])
+    channel.prefix.begin_anew(0)
     channel.ready()
     assert (few := channel.sketch()) is not None
     assert len(few.symbols) == SYMBOLS_FEW
@@ -116,7 +112,7 @@ def test_it_grows_with_the_channel_and_takes_less_than_a_megabyte() -> None:
 def test_a_slice_is_no_longer_than_it_may_be_and_others_have_turns_between() -> None:
     channel = Channel()
     channel.items.extend(ids(3 * SLICE))
-    channel.prefix.spoken(5)
+    channel.prefix.begin_anew(5)
     assert channel.prefix.deadline() == 5
     channel.prefix.tick(5)
     assert channel.prefix.deadline() == 5 + PAUSE
@@ -127,7 +123,6 @@ def test_a_slice_is_no_longer_than_it_may_be_and_others_have_turns_between() -> 
 
 def test_what_somebody_holds_stays_as_it_was() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     channel.hold(*ids(SKETCH_IDS_MIN + 1))
     channel.ready()
     before = channel.sketch()
@@ -142,7 +137,6 @@ def test_what_somebody_holds_stays_as_it_was() -> None:
 
 def test_what_is_below_a_floor_is_taken_out_by_whole_buckets() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     channel.hold(*ids(SKETCH_IDS_MIN + 1, step=BUCKET // 100 + 1))
     channel.ready()
 
@@ -156,9 +150,9 @@ def test_what_is_below_a_floor_is_taken_out_by_whole_buckets() -> None:
 
 def test_of_much_below_a_floor_it_is_made_anew() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     channel.items.extend(ids(SLICE + SKETCH_IDS_MIN, step=MILLISECOND))
     channel.items.extend(ids(SKETCH_IDS_MIN, 2, first=2 * BUCKET))
+    channel.prefix.begin_anew(0)
     channel.ready()
 
     assert channel.sketch(2 * BUCKET) is None
@@ -170,7 +164,6 @@ def test_of_much_below_a_floor_it_is_made_anew() -> None:
 
 def test_one_that_counts_other_ids_than_are_held_is_made_anew() -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     channel.hold(*ids(SKETCH_IDS_MIN + 1))
     channel.ready()
     channel.items.extend(ids(3, 2))  # which nobody told it
@@ -204,8 +197,8 @@ class Life(RuleBasedStateMachine):
         self.channel.hold(*ids(count, self.seed, first=bucket * BUCKET))
 
     @rule()
-    def speak(self) -> None:
-        self.channel.prefix.spoken(self.channel.now)
+    def start(self) -> None:
+        self.channel.prefix.begin_anew(self.channel.now)
 
     @rule()
     def slice(self) -> None:
@@ -229,7 +222,7 @@ class Life(RuleBasedStateMachine):
         self.channel.ready()
         told = self.channel.sketch(self.floor * BUCKET)
         many = self.channel.items.added > selection.SKETCH_IDS_MIN
-        assert (told is not None) == (self.channel.prefix._spoken and many)
+        assert (told is not None) == many
 
     @invariant()
     def lent_ones_stay(self) -> None:
@@ -254,7 +247,7 @@ def symbols_of(member: Member) -> Symbols:
 def anew(member: Member) -> Symbols:
     """Return what a prefix is that is made of what a group holds."""
     made = Prefix(bytes(32), member.group.holdings.items)
-    made.spoken(NOW)
+    made.begin_anew(NOW)
     while (due := made.deadline()) is not None:
         made.tick(due)
     told = made.frozen(0, NOW)
@@ -262,23 +255,15 @@ def anew(member: Member) -> Symbols:
     return told.symbols
 
 
-def listening(monkeypatch: pytest.MonkeyPatch) -> Member:
+def keeping(monkeypatch: pytest.MonkeyPatch) -> Member:
     from_few(monkeypatch)
-    alice = Member("alice")
-    hears_of_sketches(alice)
-    return alice
-
-
-def hears_of_sketches(member: Member) -> None:
-    bob = identity("bob").peer_id
-    member.join(bob)
-    member.tell(values.PeerAnnounced(bob, frozenset({"sketch"})))
+    return Member("alice")
 
 
 def test_lines_that_are_set_aside_are_out_until_their_time_comes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    alice = listening(monkeypatch)
+    alice = keeping(monkeypatch)
     *told, early = lines(12)
     ahead = Author("ahead").write("ahead", lamport=NOW_MS + 20 * MINUTE // MILLISECOND)
     for one in [*told, ahead]:
@@ -294,7 +279,7 @@ def test_lines_that_are_set_aside_are_out_until_their_time_comes(
 def test_after_a_start_and_after_undo_it_is_that_of_what_the_disk_holds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    alice = listening(monkeypatch)
+    alice = keeping(monkeypatch)
     for one in lines(12):
         alice.hear(one)
     before = symbols_of(alice).copy()
@@ -303,7 +288,6 @@ def test_after_a_start_and_after_undo_it_is_that_of_what_the_disk_holds(
     assert symbols_of(alice).counts[0] == 13, "the commit has failed, and it does not know yet"
 
     alice.start()
-    hears_of_sketches(alice)
 
     assert before.less(symbols_of(alice)).is_empty
     assert anew(alice).less(symbols_of(alice)).is_empty
@@ -312,8 +296,8 @@ def test_after_a_start_and_after_undo_it_is_that_of_what_the_disk_holds(
 @given(st.integers(0, 2**63 - 1))
 def test_a_floor_of_whatever_height_is_answered(floor: int) -> None:
     channel = Channel()
-    channel.prefix.spoken(0)
     channel.items.extend(ids(SKETCH_IDS_MIN + 1))
+    channel.prefix.begin_anew(0)
     channel.ready()
     told = channel.sketch(floor)
     assert told is None or (told.floor == floor >> LEAF_BITS and channel.is_right(told))

@@ -36,16 +36,11 @@ def lines(count: int, name: str = "writer", step: Nanos = MILLISECOND) -> list[S
 
 @dataclass
 class SketchPair(Pair):
-    """A pair of which both have announced that they speak of sketches."""
+    """A pair of which both keep symbols."""
 
     said: list[tuple[str, Message]] = field(default_factory=list)
     """Messages of the exchange so far, each with who said it."""
     _begun: set[tuple[str, int]] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for one in (self.one, self.other):
-            one.tell(values.PeerAnnounced(self.beside(one).peer_id, frozenset({"sketch"})))
 
     def hold(self, one: Member, told: Sequence[StoredMessage], but: Collection[int] = ()) -> None:
         """Let somebody hear lines, but those at some places, and its symbols become ready."""

@@ -17,7 +17,7 @@ from sync.group.values import Status, StoredMessage, StoreMessage
 from sync.machine import DAY, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.net.clock import draw_log
 from sync.net.options import Options
-from sync.sessions.selection import SET_LOGS
+from sync.sessions.selection import SET_LOGS, SKETCH_IDS_MIN
 from sync.view.view import SyncShown
 from tests.support.storage.archives import histories, in_causal_order
 from tests.support.sync.entries import Author, identity
@@ -66,6 +66,12 @@ def agreed(member: Host) -> bool:
 
 def count(member: Host) -> int:
     return len(member.node.groups[TEA].holdings)
+
+
+async def ready(*members: Host) -> None:
+    """Wait until all keep symbols of what they hold."""
+    prefixes = [one.node.groups[TEA].prefix for one in members]
+    await until(lambda: all(one.memory for one in prefixes), "symbols are ready")
 
 
 async def brought(
@@ -171,3 +177,47 @@ async def test_state_by_hashes_or_level_by_level(tmp_path: Path, pins: int, kind
         [(protocol, why)] = picked(alice, bob, of_state=True)
         assert protocol == kind
         assert " of 16 parts of the state differ" in why
+
+
+async def test_a_sketch_where_both_keep_symbols_and_one_lets_go_of_what_is_old(
+    tmp_path: Path,
+) -> None:
+    of_each = SKETCH_IDS_MIN // 3 + 10
+    lines = in_causal_order(histories(3, of_each, await now_of(tmp_path) - MINUTE, TEA))
+    await stock(tmp_path, "alice", lines)
+    await stock(tmp_path, "bob", lines[:-20])
+    keeps = Options(interface=HOST, discovery=False, retention=DAY)
+
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea", options=keeps) as bob,
+    ):
+        await ready(alice, bob)
+        await meet(alice, bob)
+        await until(lambda: count(alice) == count(bob) == len(lines), "both hold all")
+        await until(lambda: agreed(alice) and agreed(bob), "both agree")
+        kinds = picked(alice, bob)
+
+    assert ("sketch", "one side has let go of what is old") in kinds
+    assert "waku" not in {protocol for protocol, _ in kinds}
+
+
+async def test_a_person_asks_for_a_sketch(tmp_path: Path) -> None:
+    of_each = SKETCH_IDS_MIN // 3 + 10
+    lines = in_causal_order(histories(3, of_each, await now_of(tmp_path) - MINUTE, TEA))
+    await stock(tmp_path, "alice", lines)
+    await stock(tmp_path, "bob", lines)
+
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        await ready(alice, bob)
+        await meet(alice, bob)
+        await until(lambda: agreed(alice) and agreed(bob), "both agree")
+
+        def asked() -> list[SyncShown]:
+            shown = alice.shown(SyncShown)
+            return [one for one in shown if one.protocol == "sketch" and one.outcome]
+
+        alice.node.ask_sync(TEA, identity("bob").peer_id, "sketch")
+        await until(asked, "the session is over")
+
+    assert [one.outcome for one in asked()] == ["converged"]
