@@ -123,8 +123,9 @@ class Manager:
             case WentLive(channel, peer):
                 ended = self._slots.running.get(SessionKey(channel, peer))
                 self._live.began(channel, peer, wanted=ended is not None and ended.live)
-            case Rebuilt(channel):
-                self._on_rebuilt(channel, now)
+            case Rebuilt(channel, swapped):
+                outcome = Outcome.MOVED if swapped else Outcome.NOT_CONVERGED
+                self._on_rebuilt(channel, outcome, now)
             case Tick():
                 self.expectations.expire(now)
                 self._periodic.tick(now)
@@ -291,14 +292,13 @@ class Manager:
         if ended is not None and protocol is not None and protocol.chooses:
             known.latency = now - ended.at
 
-    def _on_rebuilt(self, channel: ChannelId, now: Nanos) -> None:
-        """Count all sessions of a channel as failed."""
+    def _on_rebuilt(self, channel: ChannelId, outcome: Outcome, now: Nanos) -> None:
+        """Count all sessions of a channel as failed; or as moved, where a snapshot came."""
         self.expectations.end_all(self.expectations.of(channel))
         for peer in self._live.peers(channel):
             self._ends.live_over(channel, peer, now)
         for key in [key for key in self._slots.running if key.channel == channel]:
-            failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
-            self._on_ended(failed, now)
+            self._on_ended(Ended(channel, key.peer, outcome, plane=key.plane), now)
 
     # --- Starts --------------------------------------------------------------------------------
 

@@ -145,9 +145,13 @@ class WentLive:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """The machines of `channel` were made anew after a failed commit: their sessions are gone."""
+    """The machines of `channel` were made anew: their sessions are gone.
+
+    That follows on a failed commit, or on a snapshot that was `swapped` in.
+    """
 
     channel: ChannelId
+    swapped: bool = False
 
 
 Input: TypeAlias = (

@@ -183,7 +183,7 @@ class Runner:
         """Notes what comes of inputs; drivers tell it what is let out."""
         self.inputs = InputQueue()
         self._claims = Claims(self._tables)
-        self._rebuilt: list[ChannelId] = []
+        self._rebuilt: list[managing.Rebuilt] = []
         self._sessions = 0
         self._clock: values.OwnClock | values.ReferenceClock | None = None
         """Last report of our own clock, for channels that are taken up later."""
@@ -338,8 +338,8 @@ class Runner:
         batch = batch or Batch()
         self._now = now
         if self._rebuilt:
-            for channel in self._rebuilt:
-                self._manage(managing.Rebuilt(channel), now)
+            for rebuilt in self._rebuilt:
+                self._manage(rebuilt, now)
             self._rebuilt.clear()
         due = self.deadline()
         if due is not None and due <= now:
@@ -374,7 +374,8 @@ class Runner:
             speaking = group.state_beats.peers
             clocks = tuple(group.aside.reference.members.values())
             waits = group.snapshots.buffer
-            self._rebuilt.append(channel)
+            swapped = group.snapshots.swapping
+            self._rebuilt.append(managing.Rebuilt(channel, swapped=swapped))
             self.add_channel(self.memberships[channel], state, clocks)
             self.groups[channel].snapshots.buffer = waits
             self.groups[channel].sessions.shown.extend(group.sessions.shown)

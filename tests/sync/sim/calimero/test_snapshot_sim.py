@@ -92,6 +92,8 @@ def test_a_newcomer_takes_a_snapshot_by_itself_and_has_all_at_once(seed: int) ->
     assert "snapshot" in shown, "its card is there though the machines began anew"
     world.run(40 * SECOND)
     assert_one_log(world)
+    kinds = {one.protocol for one in over(world)}
+    assert kinds == {"log", "snapshot"}, "after the swap the handshake says that all is the same"
 
 
 def test_state_comes_with_it_and_counts_though_its_authors_were_unknown() -> None:
