@@ -2,12 +2,10 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytest
 
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.entry import Kind, Text, encode_text
@@ -17,7 +15,6 @@ from sync.group import values
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY
-from sync.net import engine as engines
 from sync.net.clock import Clock
 from sync.net.engine import Engine
 from sync.runner.journal import Loaded
@@ -66,6 +63,9 @@ class Released:
 
     engine: Engine | None = None
     texts: list[str] = field(default_factory=list)
+    written: list[MessageId] = field(default_factory=list)
+    listener: Callable[[MessageId], object] = id
+    """Hears of every line of ours that is committed."""
     notices: list[str] = field(default_factory=list)
     sent: list[int] = field(default_factory=list)
     """Lines let out when frames went, with more to follow."""
@@ -79,6 +79,8 @@ class Released:
         match effect:
             case values.Written(token, message_id):
                 self.engine.written(token, message_id)
+                self.written.append(message_id)
+                self.listener(message_id)
             case values.Deliver(_, entry) if entry is not None:
                 self.texts.append(entry.body.decode(errors="replace"))
             case _:
@@ -137,10 +139,8 @@ def _body(text: str) -> bytes:
 
 
 @asynccontextmanager
-async def turning(
-    place: Path, monkeypatch: pytest.MonkeyPatch, step: Nanos = STEP
-) -> AsyncIterator[Bench]:
-    monkeypatch.setattr(engines, "DISK_RETRY", (0.001, 0.001))
+async def turning(place: Path, step: Nanos = STEP) -> AsyncIterator[Bench]:
+    """An engine over the history in a directory, which has written a line."""
     me, clock = identity("me"), SteppingClock(step)
     async with opened(place / "history.db") as store:
         runner = Runner(

@@ -14,10 +14,14 @@ from tests.support.sync.entries import CHANNEL
 LINES = 100
 
 
-async def test_a_line_by_itself_is_committed_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with turning(tmp_path, monkeypatch) as bench:
+@pytest.fixture(autouse=True)
+def _soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that refused is asked again at once."""
+    monkeypatch.setattr(engines, "DISK_RETRY", (0.001, 0.001))
+
+
+async def test_a_line_by_itself_is_committed_at_once(tmp_path: Path) -> None:
+    async with turning(tmp_path) as bench:
         for number in range(3):
             await bench.write(f"line {number}")
 
@@ -25,9 +29,9 @@ async def test_a_line_by_itself_is_committed_at_once(
 
 
 async def test_slices_of_what_waits_are_one_commit_and_the_loop_turns_between_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    async with turning(tmp_path, monkeypatch) as bench:
+    async with turning(tmp_path) as bench:
         waited: list[int] = []
 
         async def look() -> None:
@@ -43,10 +47,8 @@ async def test_slices_of_what_waits_are_one_commit_and_the_loop_turns_between_th
         assert SLICE_INPUTS in waited, "the loop turned between the slices"
 
 
-async def test_a_group_ends_in_time_and_keeps_the_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with turning(tmp_path, monkeypatch) as bench:
+async def test_a_group_ends_in_time_and_keeps_the_order(tmp_path: Path) -> None:
+    async with turning(tmp_path) as bench:
         written = await bench.write(*[f"line {number}" for number in range(LINES)])
 
         assert sum(bench.journal.commits) == LINES
@@ -57,10 +59,8 @@ async def test_a_group_ends_in_time_and_keeps_the_order(
         ]
 
 
-async def test_what_a_commit_allows_is_let_out_in_slices_and_logged_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with turning(tmp_path, monkeypatch) as bench:
+async def test_what_a_commit_allows_is_let_out_in_slices_and_logged_once(tmp_path: Path) -> None:
+    async with turning(tmp_path) as bench:
         bench.released.sent.clear()
         bench.released.flushed.clear()
         await bench.write(*[f"line {number}" for number in range(2 * SLICE_INPUTS)])
@@ -71,10 +71,8 @@ async def test_what_a_commit_allows_is_let_out_in_slices_and_logged_once(
         assert set(bench.released.flushed) == {2 * SLICE_INPUTS}
 
 
-async def test_a_group_has_so_many_inputs_at_most(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with turning(tmp_path, monkeypatch, step=1) as bench:
+async def test_a_group_has_so_many_inputs_at_most(tmp_path: Path) -> None:
+    async with turning(tmp_path, step=1) as bench:
         await bench.write(*[f"line {number}" for number in range(BATCH_MAX + 5)])
 
         assert bench.journal.commits == [BATCH_MAX, 5]
@@ -85,7 +83,7 @@ async def test_a_group_that_the_disk_refuses_has_not_happened_however_many_slice
     slices: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engines, "GROUP", slices * engines.GROUP)  # this clock reads slowly
-    async with turning(tmp_path, monkeypatch) as bench:
+    async with turning(tmp_path) as bench:
         before = await bench.stored()
         bench.journal.refusals = 1
 
@@ -103,10 +101,8 @@ async def test_a_group_that_the_disk_refuses_has_not_happened_however_many_slice
         assert len(state.own_log) == 1 + len(written), "the log has no hole where lines were lost"
 
 
-async def test_what_waits_behind_a_refused_group_is_written_after_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with turning(tmp_path, monkeypatch) as bench:
+async def test_what_waits_behind_a_refused_group_is_written_after_it(tmp_path: Path) -> None:
+    async with turning(tmp_path) as bench:
         before = await bench.stored()
         bench.journal.refusals = 1
 
