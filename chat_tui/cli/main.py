@@ -91,8 +91,9 @@ def chat(**options: Any) -> None:
     """Open the chat in this terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         from chat_tui.line_mode import line_mode as plain
+        from sync.net.loop_watch import run_watched
 
-        asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
+        run_watched(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
     gc_policy.put_off()
     setup = setup_of(options)
@@ -120,12 +121,13 @@ def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **optio
     from chat_tui.line_mode import line_mode
     from chat_tui.line_mode.since import parse
     from sync.net import clock
+    from sync.net.loop_watch import run_watched
 
     if history and since is not None:
         raise click.UsageError("--history and --since exclude each other: --since shows all since.")
     place = None if since is None else parse(since, clock.Clock().now())
     setup = setup_of(options)
-    asyncio.run(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
+    run_watched(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
 
 
 @cli.command()

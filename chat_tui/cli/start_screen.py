@@ -24,6 +24,7 @@ from storage.profile.author_colours import AuthorColours
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
 from sync.errors import LocalError
+from sync.net.loop_watch import run_watched
 
 
 class CrashableApp(ChatApp):
@@ -105,7 +106,7 @@ def run(setup: Setup, config_file: Path) -> None:
         setup = asked
     log = setup.directory / "chat.log"
     try:
-        failure = asyncio.run(_chat(setup))
+        failure = run_watched(_chat(setup))
     except LocalError:
         raise
     except Exception as error:  # noqa: BLE001  # the last word on any crash

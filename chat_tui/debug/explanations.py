@@ -279,11 +279,11 @@ def sync_message(snapshot: Snapshot, info: ChannelInfo) -> Detail:
 
 
 def longest_wait(snapshot: Snapshot) -> Detail:
-    """Return what the longest slice of work means."""
+    """Return what the longest wait means."""
     return Detail(
         "Longest wait of the screen",
-        "The engine works in slices of some 10 ms, and the screen waits while one runs. This is "
-        "the longest of this run.",
+        "Machines and paints take turns, in slices of some 10 ms, and keys wait while one runs. "
+        "This is the longest wait since the network was there.",
         (milliseconds(snapshot.longest_block_ns),),
     )
 

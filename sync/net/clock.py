@@ -46,6 +46,11 @@ def worked() -> Nanos:
     return time.thread_time_ns()
 
 
+def elapsed() -> Nanos:
+    """Return a clock without a date, for how long something took."""
+    return time.monotonic_ns()
+
+
 def draw(size: int) -> bytes:
     """Return `size` random bytes of the system, for keys and secrets."""
     return os.urandom(size)

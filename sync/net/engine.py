@@ -16,6 +16,7 @@ from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
+from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.runner import Batch, Runner, tell_looks
@@ -97,6 +98,8 @@ class Engine:
     def __init__(self, runner: Runner, journal: Journal, clock: Clock, releaser: Releaser) -> None:
         self.runner = runner
         self.longest_slice: Nanos = 0
+        """Of those that this engine has kept the loop for."""
+        self._watch = Watch()
         self._journal = journal
         self._clock = clock
         self._releaser = releaser
@@ -229,6 +232,8 @@ class Engine:
 
     async def turn_forever(self) -> None:
         """Handle, commit, release; sleep until the next input or deadline."""
+        self._watch = watch_of_loop()
+        self._watch.begin()
         wait = DISK_RETRY[0]
         while True:
             await self._rest()
@@ -280,8 +285,18 @@ class Engine:
         began, first = self._clock.now(), len(batch.inputs)
         self.runner.turn(began, lambda: self._clock.now() - began > SLICE, batch)
         added = batch.inputs[first:]
-        if not any(type(addressed.event) is values.Restored for addressed in added):
-            self._measure(began)  # while a channel is taken up, nothing of it is on the screen
+        if any(type(addressed.event) is values.Restored for addressed in added):
+            self._watch.leave_out()  # while a channel is taken up, nothing of it is on the screen
+        else:
+            self._measure(began)
+
+    @property
+    def longest_block(self) -> Nanos:
+        """The longest time for which the loop was kept, by whatever it ran; this engine's at least.
+
+        All that is not ours is known in a `WatchedLoop` alone.
+        """
+        return max(self.longest_slice, self._watch.longest)
 
     def _measure(self, began: Nanos) -> None:
         """Note how long the event loop was kept."""

@@ -779,7 +779,7 @@ class Node:
             sessions=session_infos(groups.values()),
             heard=heard_infos(groups.values(), lambda peer: self.mesh.nick_of(peer) or ""),
             trace=self._trace.recent(50),
-            longest_block_ns=self._engine.longest_slice,
+            longest_block_ns=self._engine.longest_block,
             refused=dict(self._roster.refusals),
             skipped_bytes=dict(self._roster.skipped_bytes),
             away=self.mesh.away,

@@ -449,7 +449,7 @@ class Snapshot:
     trace: tuple[str, ...] = ()
     """The last lines of the trace, newest last."""
     longest_block_ns: Nanos = 0
-    """Longest slice of work that kept the event loop from the UI."""
+    """Longest time for which keys and the network waited: for machines, paints, or another."""
     refused: dict[str, int] = field(default_factory=dict)
     """Number of bad inputs that each peer or address has sent us."""
     skipped_bytes: dict[str, int] = field(default_factory=dict)
