@@ -72,7 +72,7 @@ from storage.sqlite.writes.staging import (
     staged_of,
     swap_in,
 )
-from storage.sqlite.writes.storing import Stores, store
+from storage.sqlite.writes.storing import Bulk, Stores, store
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.errors import StorageError
@@ -241,9 +241,11 @@ class SqliteJournal:
 
         def change(db: sqlite3.Connection) -> None:
             def write(records: Sequence[Replayed]) -> None:
-                found.extend(_commit(records, tops, self._hides, db)[1])
+                found.extend(_commit(records, tops, self._hides, db, bulk)[1])
 
+            bulk = Bulk()
             swap_in(key, replay, write, lambda: self._database.is_closing, db)
+            bulk.write(db)
 
         try:
             await self._database.write_long(change)
@@ -295,6 +297,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     tops: Tops,
     hides_by: Callable[[sqlite3.Connection], Hides],
     db: sqlite3.Connection,
+    bulk: Bulk | None = None,
 ) -> tuple[list[Altered], list[Contradiction]]:
     stores: list[Stores] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
@@ -334,7 +337,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
                 state.append(record)
             case _:
                 assert_never(record)
-    stored = store(stores, db) if stores else []
+    stored = store(stores, db, bulk) if stores else []
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)

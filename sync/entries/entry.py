@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
@@ -98,6 +99,12 @@ class Text:
     """Id of the author's own text that this one stands for (see `changes`); empty for none."""
 
 
+LIPMAA_KEPT: Final = 1024
+"""Answers of `lipmaa` that are kept: an entry asks for its own several times, and logs of one
+history grow side by side."""
+
+
+@lru_cache(LIPMAA_KEPT)
 def lipmaa(seq: int) -> int:
     """Return the sequence number that entry `seq` skips back to (Bamboo; 0 means none).
 

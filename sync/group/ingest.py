@@ -23,6 +23,7 @@ from sync.waku.message import (
     WakuMessage,
     content_topic,
     deterministic_hash,
+    hash_of,
     pubsub_topic,
 )
 
@@ -75,8 +76,8 @@ class Gate:
             columns.parents,
             content,
         )
-        waku = WakuMessage(payload, self.content_topic, columns.created_ns)
-        return payload, deterministic_hash(self.pubsub_topic, waku)
+        pubsub, topic = self.pubsub_topic, self.content_topic
+        return payload, hash_of(pubsub, topic, payload, columns.created_ns)
 
     def read(self, payload: bytes) -> Message:
         """Parse an SDS frame of this channel.

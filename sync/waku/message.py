@@ -187,12 +187,21 @@ class WakuMessage:
 
 def deterministic_hash(pubsub_topic: str, message: WakuMessage) -> bytes:
     """SHA-256 of topic and message (14/WAKU2-MESSAGE, "Deterministic message hashing")."""
+    return hash_of(
+        pubsub_topic, message.content_topic, message.payload, message.timestamp, message.meta
+    )
+
+
+def hash_of(
+    pubsub_topic: str, content_topic: str, payload: bytes, timestamp: Nanos, meta: bytes = b""
+) -> bytes:
+    """Return `deterministic_hash` of a message by its fields."""
     return hashlib.sha256(
         pubsub_topic.encode()
-        + message.payload
-        + message.content_topic.encode()
-        + message.meta
-        + message.timestamp.to_bytes(8, "big", signed=True)
+        + payload
+        + content_topic.encode()
+        + meta
+        + timestamp.to_bytes(8, "big", signed=True)
     ).digest()
 
 

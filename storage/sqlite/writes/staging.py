@@ -37,8 +37,8 @@ DROP: Final = (
 )
 HELD: Final = "SELECT message_id FROM messages WHERE channel = ?"
 
-RECORDS_AT_ONCE: Final = 256
-"""Records of a swap that are written together: more would save nothing, and be in memory."""
+RECORDS_AT_ONCE: Final = 1024
+"""Records of a swap that are written together, a megabyte: more would save nothing."""
 
 
 class PageRottedError(StorageError):
