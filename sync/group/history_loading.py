@@ -30,7 +30,7 @@ RESTART_PATIENCE: Final[Nanos] = 120 * SECOND
 """The same after a start: somebody has to be found first."""
 
 STALLED_AFTER: Final[Nanos] = 30 * SECOND
-"""Time for which entries wait while nothing they name comes, whoever still claims to bring
+"""Time for which entries wait while nothing that is expected comes, whoever still claims to bring
 it: the next page of a history may take so long."""
 
 HELD_MAX: Final[Nanos] = 600 * SECOND
@@ -105,7 +105,7 @@ class Loading:
         self._began_at: Nanos = 0
         """When what waits began to."""
         self._came_at: Nanos = 0
-        """When something that it names last came."""
+        """When something expected last came: what the newest page names comes at the end."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -193,9 +193,8 @@ class Loading:
         self.in_vain.pop(waku_hash, None)
         if self.coming.pop(waku_hash, 0):
             self.left.pop(waku_hash, None)
-        if waku_hash in self.awaited:
-            self.awaited.discard(waku_hash)
             self._came_at = now
+        self.awaited.discard(waku_hash)
 
     def waits(
         self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]

@@ -162,7 +162,10 @@ class Fetching:
 
     @staticmethod
     def push(session: Session) -> list[Effect]:
-        """Push what the peer lacks, the newest page first: that is what people want to read."""
+        """Push what the peer lacks, the newest page first: that is what people want to read.
+
+        The rest follows in its order, and takes its place as it comes.
+        """
         if not session.pushed:
             return []
         return [Push(session.peer, session.take_pages(), session.protocol.transfer)]

@@ -363,10 +363,10 @@ class Session:
             self.bytes_in += size
 
     def take_pages(self) -> tuple[bytes, ...]:
-        """Return the hashes to push, in pages, the newest first, each with its oldest first."""
-        newest_first, self.pushed = sorted(self.pushed, reverse=True), []
-        pages = [newest_first[at : at + PAGE] for at in range(0, len(newest_first), PAGE)]
-        return tuple([one.hash for page in pages for one in reversed(page)])
+        """Return the hashes to push: the newest page, then the rest, each with its oldest first."""
+        rising, self.pushed = sorted(self.pushed), []
+        order = [*rising[-PAGE:], *rising[:-PAGE]]
+        return tuple([one.hash for one in order])
 
     def proved(self) -> Proved:
         """Return what the peer holds: what we held, but for what it lacked or keeps aside.

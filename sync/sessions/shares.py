@@ -2,9 +2,10 @@
 
 The first session over everything that finds a difference leads. While it does, others over
 everything that find one are put off: they would find the same, and their peers would push all of
-it, unasked. The leader's peer pushes the newest page first. Meanwhile everybody else who is linked
-is asked for the oldest of it, by sessions over narrow windows; where both meet, the leader's
-transfer is closed. So nothing on the wire is new, and what is counted is what has come.
+it, unasked. The leader's peer pushes the newest page first, then the oldest of the rest (older
+programs push that page by page, the newest first). Meanwhile everybody else who is linked is asked
+for what it would push last, by sessions over narrow windows; where both meet, the leader's transfer
+is closed. So nothing on the wire is new, and what is counted is what has come.
 
 Rules:
 1. A leader that stops to find or to bring does not keep others from it any longer.
@@ -80,7 +81,10 @@ class Shares:
     """Number of times a share of theirs came to nothing, or not whole."""
     _returned: list[Share] = field(default_factory=list)
     _ids: Columns = field(default_factory=lambda: columns_of(()))
-    """Ids the leader found, rising by time."""
+    """Ids the leader found, as its peer pushes them from the last one down: rising by time, or all
+    but the newest page falling."""
+    _falls: bool | None = None
+    """Whether its pages go on falling behind the newest one; None until that shows."""
     _missing: set[SyncId] = field(default_factory=set)
     """Ids of these that have not come."""
     _low: int = 0
@@ -117,6 +121,7 @@ class Shares:
         self._ids = ids
         self._missing = session.transfer.wanted
         self._low, self._high, self._top = 0, len(ids.timestamps), None
+        self._falls = True if self._high <= 2 * PAGE else None
         self._found_at = self._paged_at = now
 
     def lacks(self, sync_id: SyncId) -> bool:
@@ -131,12 +136,35 @@ class Shares:
         """Return whether more of the leader's pages has come since the last call."""
         if self._top is not None and self._top in self._missing:
             return False  # mostly
+        self._learn_order()
         before = self._high
         self._lower_high()
-        self._top = self._at(self._high - 1) if self._high else None
+        self._top = self._at(self._last_of_page()) if self._high else None
         if self._high < before:
             self._paged_at = now
         return self._high < before
+
+    def _learn_order(self) -> None:
+        """Put the table in the order in which the leader's peer pushes, once that shows.
+
+        The first message behind the newest page tells. Nobody has a share before.
+        """
+        if self._falls is not None or not self._high:
+            return
+        whole = len(self._ids.timestamps)
+        if self._at(whole - 2 * PAGE) not in self._missing:
+            self._falls = True
+        elif self._at(0) not in self._missing:
+            self._falls = False
+            order = np.concatenate((np.arange(whole - PAGE)[::-1], np.arange(whole - PAGE, whole)))
+            self._ids = Columns(self._ids.timestamps[order], self._ids.hashes[order])
+            self._high = whole
+
+    def _last_of_page(self) -> int:
+        """Return which one of the page that the leader's peer pushes now comes last."""
+        if self._falls is not False or self._high > len(self._ids.timestamps) - PAGE:
+            return self._high - 1
+        return min(max(self._low, self._high - PAGE), self._high - 1)
 
     @property
     def met(self) -> bool:
@@ -150,7 +178,8 @@ class Shares:
         if share is None:
             return None
         self.given[peer] = share
-        lower, upper = (int(self._ids.timestamps[at]) for at in (share.lower, share.upper - 1))
+        ends = [int(self._ids.timestamps[at]) for at in (share.lower, share.upper - 1)]
+        lower, upper = min(ends), max(ends)
         return Bounds(SyncId(lower, ZERO_HASH), SyncId(upper + 1, ZERO_HASH))
 
     def idle(self, linked: set[PeerId], running: set[PeerId], now: Nanos) -> tuple[PeerId, ...]:
@@ -174,12 +203,16 @@ class Shares:
         size = min(max(-(-left // (2 * max(peers, 1))), SHARE_MIN), SHARE_MAX, left)
         lower, upper = self._low, self._low + size
         timestamps = self._ids.timestamps
-        upper = int(np.searchsorted(timestamps, timestamps[upper - 1], side="right"))
+        others = np.flatnonzero(timestamps[upper:] != timestamps[upper - 1])
+        upper = upper + int(others[0]) if len(others) else len(timestamps)
         self._low = upper
         return Share(lower, upper)
 
     def _left(self, now: Nanos) -> int:
         """Return how much nobody is asked for, but for what the leader is about to bring."""
+        self._learn_order()
+        if self.leader is not None and self._falls is None:
+            return 0
         self._lower_high()
         limit = self._high if self.leader is None else min(self._page(), self._ahead(now))
         while self._low < limit and self._at(self._low) not in self._missing:

@@ -316,7 +316,8 @@ class CloseSession:
 class Push:
     """Load messages by their hashes and send them to `peer` on a stream of a protocol's pushes.
 
-    In pages of `PAGE` hashes: the newest page first, each with its oldest message first.
+    In pages of `PAGE` hashes: the newest page, then all that is older, the oldest first, so that
+    each message finds there what it builds on.
     """
 
     peer: PeerId

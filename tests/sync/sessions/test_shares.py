@@ -2,6 +2,8 @@
 
 from itertools import pairwise
 
+import pytest
+
 from sync.check import check
 from sync.machine import SECOND, Nanos, PeerId
 from sync.sessions import receiving
@@ -37,15 +39,20 @@ def session(peer: PeerId, now: Nanos = NOW) -> Session:
     return one
 
 
-def led() -> tuple[Shares, Session]:
-    """Bob's session leads and has found all of `MANY`."""
+def led(then: int = -2 * PAGE) -> tuple[Shares, Session]:
+    """Bob's session leads, has found all of `MANY`, and brought the newest page and one more.
+
+    `then` says which one: the first of the page before, or of all.
+    """
     shares, leader = Shares(), session(BOB)
     assert shares.admits(leader, NOW)
     leader.found.append(columns_of(MANY))
     leader.transfer.handle(receiving.Wanted(tuple(MANY)), NOW)
     leader.exchanged, leader.need = DONE, len(MANY)
     shares.found(leader, NOW)
-    come(shares, leader, len(MANY) - 1, len(MANY))
+    come(shares, leader, len(MANY) - PAGE, len(MANY))
+    assert shares.idle({CAROL}, set(), NOW + LONG) == (), "whoever knows no order gives no share"
+    come(shares, leader, *slice(then, then + 1).indices(len(MANY))[:2])
     return shares, leader
 
 
@@ -74,8 +81,38 @@ def test_shares_are_the_oldest_first_and_never_of_the_page_the_leader_brings() -
 
     assert windows[0].lower.timestamp == MANY[0].timestamp
     assert all(later.lower >= earlier.upper for earlier, later in pairwise(windows))
-    assert windows[-1].upper <= MANY[-PAGE]
-    assert windows[-1].upper > MANY[-PAGE - SHARE_MIN]
+    assert windows[-1].upper <= MANY[-2 * PAGE]
+    assert windows[-1].upper > MANY[-2 * PAGE - SHARE_MIN]
+
+
+def test_of_a_leader_that_goes_on_with_the_oldest_others_bring_the_newest() -> None:
+    shares, leader = led(then=0)
+    windows = []
+    while (window := shares.window(CAROL, 3, NOW + LONG)) is not None:
+        windows.append(window)
+
+    assert windows[0].upper.timestamp == MANY[-PAGE - 1].timestamp + 1
+    assert all(later.upper <= earlier.lower for earlier, later in pairwise(windows))
+    assert windows[-1].lower > MANY[PAGE - 1]
+    assert windows[-1].lower < MANY[PAGE + SHARE_MIN]
+    assert not shares.met
+
+    shares.paged(NOW)
+    come(shares, leader, 0, PAGE - 1)
+    assert not shares.paged(NOW), "the page is not whole"
+    come(shares, leader, PAGE - 1, PAGE + SHARE_MIN)
+    assert shares.paged(NOW)
+    assert shares.met
+
+
+def test_such_a_leader_goes_on_alone_to_the_end() -> None:
+    shares, leader = led(then=0)
+
+    for page in range(9):
+        come(shares, leader, page * PAGE, (page + 1) * PAGE)
+        assert shares.paged(NOW)
+        assert not shares.met
+    assert shares.idle({CAROL}, set(), NOW + LONG) == ()
 
 
 def test_what_the_leader_brings_soon_by_itself_is_asked_of_nobody_else() -> None:
@@ -186,7 +223,8 @@ def test_many_who_keep_others_waiting_delay_them_twice_at_most() -> None:
     assert shares.busy
 
 
-def test_of_equal_timestamps_all_are_in_one_share() -> None:
+@pytest.mark.parametrize("then", [0, -2 * PAGE])
+def test_of_equal_timestamps_all_are_in_one_share(then: int) -> None:
     shares, leader = Shares(), session(BOB)
     same = [one._replace(timestamp=5) for one in MANY]
     shares.admits(leader, NOW)
@@ -194,7 +232,8 @@ def test_of_equal_timestamps_all_are_in_one_share() -> None:
     leader.transfer.handle(receiving.Wanted(tuple(same)), NOW)
     leader.exchanged = DONE
     shares.found(leader, NOW)
-    shares.came(same[-1])
+    for one in (*same[-PAGE:], same[then]):
+        shares.came(one)
 
     window = shares.window(CAROL, 3, NOW + LONG)
 
