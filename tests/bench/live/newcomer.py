@@ -74,7 +74,7 @@ class Fetched:
     cpu: float = 0.0
     block: float = 0.0
     looks: int = 0
-    """How often it was looked for a block."""
+    """Looks for a block."""
 
 
 def live_newcomer(place: Path) -> Iterator[Result]:
