@@ -73,14 +73,16 @@ class SignedEntry(_message.Message):
     def __init__(self, header: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., body: _Optional[bytes] = ...) -> None: ...
 
 class TextBody(_message.Message):
-    __slots__ = ("nick", "text", "replaces")
+    __slots__ = ("nick", "text", "replaces", "reply_to")
     NICK_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     REPLACES_FIELD_NUMBER: _ClassVar[int]
+    REPLY_TO_FIELD_NUMBER: _ClassVar[int]
     nick: str
     text: str
     replaces: bytes
-    def __init__(self, nick: _Optional[str] = ..., text: _Optional[str] = ..., replaces: _Optional[bytes] = ...) -> None: ...
+    reply_to: bytes
+    def __init__(self, nick: _Optional[str] = ..., text: _Optional[str] = ..., replaces: _Optional[bytes] = ..., reply_to: _Optional[bytes] = ...) -> None: ...
 
 class EditBody(_message.Message):
     __slots__ = ("target", "text")

@@ -52,6 +52,7 @@ from chat_tui.widgets.messages import (
     NewerWanted,
     NewestWanted,
     OlderWanted,
+    QuotesWanted,
     Refused,
     Submitted,
     Told,
@@ -278,6 +279,8 @@ class ChatApp(Overlays):
             if begun:
                 self.composer.begin(begun)
         elif not result.text and not self.transcript.follow and result.found is None:
+            if result.wrote:
+                self.transcript.unselect()
             self._read_newest()
         if result.found is not None:
             self.reading.show(result.found)
@@ -314,6 +317,16 @@ class ChatApp(Overlays):
     @on(NewerWanted)
     def _page_in(self, wish: OlderWanted | NewerWanted) -> None:
         self.run_worker(self._load(wish), group="pages")
+
+    @on(QuotesWanted)
+    def _read_quotes(self, wish: QuotesWanted) -> None:
+        self.run_worker(self._quote(wish.conversation), group="quotes")
+
+    async def _quote(self, conversation: Conversation) -> None:
+        """Show above replies what they answer."""
+        changes = await self._pager.quote(conversation)
+        if conversation is self.transcript.conversation:
+            self.transcript.apply(changes)
 
     async def _load(self, wish: OlderWanted | NewerWanted) -> None:
         load = self._pager.older if isinstance(wish, OlderWanted) else self._pager.newer

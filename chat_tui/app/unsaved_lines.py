@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from chat_tui.commands.command import Result
-from sync.machine import ChannelId
+from sync.machine import ChannelId, MessageId
 
 HELD_MAX: Final = 100
 """Lines that wait for the disk; further ones go back to whoever wrote them."""
@@ -18,6 +18,8 @@ class Input(NamedTuple):
     channel: ChannelId | None
     typed: bool = False
     """Whether it stood in the input, so that what stands there now was typed after it."""
+    answers: MessageId | None = None
+    """The message that it answers, where a script names one."""
 
 
 Write: TypeAlias = Callable[[Input], Awaitable[Result]]

@@ -257,11 +257,19 @@ class Chat(Protocol):
         The engine never waits for a listener: it must only take note and return.
         """
 
-    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
+    async def send_text(
+        self, channel: ChannelId, text: str, reply_to: MessageId | None = None
+    ) -> MessageId:
         """Write `text`; returns once it is committed on this disk, before anybody else has it.
 
+        Args:
+            channel: where.
+            text: what.
+            reply_to: the message that it answers, which is delivered here.
+
         Raises:
-            LocalError: empty, too long, or the disk refused it; the sentence says what to do.
+            LocalError: empty, too long, or the disk refused it; or what it answers is not here, or
+                nothing that can be answered. The sentence says what to do.
         """
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:

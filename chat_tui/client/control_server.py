@@ -26,9 +26,10 @@ from chat_tui.wording.json_events import (
     state_events,
     to_json,
 )
+from chat_tui.wording.replies import quote
 from chat_tui.wording.sentences import find
 from sync.errors import ChatError, LocalError
-from sync.machine import ChannelId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event, OpShown, StateShown
 
@@ -182,6 +183,14 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
                 leave()
                 return
 
+    async def told(author: PeerId, nick: str, reply_to: MessageId | None) -> Json:
+        """Return what a reader without our names and our disk has to be told besides."""
+        shown = {"called": names.called(author, nick)}
+        if reply_to is None:
+            return shown
+        answered = await client.history.answered(channel, [reply_to])
+        return {**shown, "quote": quote(answered[reply_to], names.called)}
+
     leave = client.subscribe(listen)
     try:
         lines = await client.history.page(channel, before=None, limit=history) if history else []
@@ -192,12 +201,13 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
             if line.act is not None and (act := to_json(OpShown(line), name)) is not None:
                 yield act
                 continue
-            yield {**aged(message(line, name)), "called": names.called(line.author, line.nick)}
+            yield {**aged(message(line, name)), **await told(line.author, line.nick, line.reply_to)}
         while (event := await events.get()) is not None:
             if event["event"] != "message":
                 yield event
             elif event["id"] not in shown_ids:
-                yield {**event, "called": names.called(event["author"], event["nick"])}
+                about = (event["author"], event["nick"], event["reply_to"])
+                yield {**event, **await told(*about)}
     finally:
         with suppress(ValueError):
             leave()

@@ -15,7 +15,7 @@ from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.exception_groups import plain_errors
 from chat_tui.client.governing import Governing
 from chat_tui.client.memberships import Memberships
-from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.message_changes import edit_of, redaction_of, refuse_answering, toggled
 from chat_tui.client.people import People
 from chat_tui.client.read_marks import dressed
 from chat_tui.client.setup import Setup, default_nick
@@ -415,11 +415,16 @@ class Client:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
+    async def send_text(
+        self, channel: ChannelId, text: str, reply_to: MessageId | None = None
+    ) -> MessageId:
         """See `chat_tui.client.chat.Chat`."""
         self.people.refuse_writing(channel)
         self._refuse(channel, Right.WRITE)
-        return await self._node.submit(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
+        if reply_to is not None:
+            await refuse_answering(self.history, channel, reply_to)
+        body = encode_text(Text(self.nick, text, reply_to=reply_to or ""))
+        return await self._node.submit(channel, Kind.TEXT, body, reply_to)
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""

@@ -15,6 +15,9 @@ from sync.view.governance_infos import Lateness
 from sync.view.view import History, Line, LineChanged
 
 WAITS: Final = "That message is set aside until its time; it cannot be changed before that."
+WAITS_UNANSWERED: Final = (
+    "That message is set aside until its time; it cannot be answered before that."
+)
 QUOTED_CELLS: Final = 40
 """Of a message that others react to: enough to know it again."""
 
@@ -42,6 +45,15 @@ async def redaction_of(
     else:
         await own_line(history, channel, message_id, "delete")
     return Redaction(message_id)
+
+
+async def refuse_answering(history: History, channel: ChannelId, message_id: MessageId) -> None:
+    """Stop a reply to what cannot be answered; a deleted message still can.
+
+    Raises:
+        LocalError: it is not here, waits for its time, or is an act of governance.
+    """
+    await _there(history, channel, message_id, WAITS_UNANSWERED)
 
 
 async def toggled(
@@ -113,13 +125,23 @@ async def own_line(history: History, channel: ChannelId, message_id: MessageId, 
 
 
 async def _line(history: History, channel: ChannelId, message_id: MessageId) -> Line:
+    line = await _there(history, channel, message_id, WAITS)
+    if line.deleted:
+        raise LocalError("That message is deleted; it can no longer be changed.")
+    return line
+
+
+async def _there(history: History, channel: ChannelId, message_id: MessageId, waiting: str) -> Line:
+    """Return a delivered message; `waiting` says of one set aside why nothing is done with it.
+
+    Raises:
+        LocalError: it is not here, is set aside, or is an act of governance.
+    """
     found = await history.named(channel, message_id, limit=1)
     if not found:
         parked = await history.parked(channel, limit=READ_MAX)
         waits = any(line.message_id == message_id for line in parked)
-        raise LocalError(WAITS if waits else NOT_HERE)
+        raise LocalError(waiting if waits else NOT_HERE)
     if found[0].act is not None:
         raise LocalError("That is an act of governance, no message: it stays as it is.")
-    if found[0].deleted:
-        raise LocalError("That message is deleted; it can no longer be changed.")
     return found[0]

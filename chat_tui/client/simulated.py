@@ -6,7 +6,7 @@ from typing import Final, Never, TypeVar
 
 from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.doctor_findings import Finding
-from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.message_changes import edit_of, redaction_of, refuse_answering, toggled
 from chat_tui.client.read_marks import dressed
 from chat_tui.client.stating import Stating
 from chat_tui.client.trust_book import TrustBook
@@ -197,15 +197,19 @@ class SimulatedChat:
         """See `chat_tui.client.chat.Chat`."""
         return self._view.subscribe(listener)
 
-    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
+    async def send_text(
+        self, channel: ChannelId, text: str, reply_to: MessageId | None = None
+    ) -> MessageId:
         """Write `text`, and let the world's time pass until it is committed.
 
         Raises:
             LocalError: empty, too long, another channel, or the simulated disk refused it.
         """
         rights.refuse(self.snapshot(), channel, Right.WRITE)
+        if reply_to is not None:
+            await refuse_answering(self.history, channel, reply_to)
         return await self._written(
-            channel, partial(self._world.write_text, self._number, text, channel)
+            channel, partial(self._world.write_text, self._number, text, channel, reply_to)
         )
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:

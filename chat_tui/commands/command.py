@@ -45,6 +45,8 @@ class At:
     on_gap: bool = False
     """Whether the cursor is on a line that stands for missing messages: those before `selected`,
     or those that others wait for."""
+    answers: MessageId | None = None
+    """The message that a text answers, where a script names one."""
 
 
 Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]

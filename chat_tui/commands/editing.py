@@ -8,7 +8,7 @@ from chat_tui.client.message_changes import own_line, quoted
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from chat_tui.wording.reactions import emoji_of
-from chat_tui.wording.sentences import ID_SHOWN
+from chat_tui.wording.sentences import ID_DRAFTED, ID_SHOWN
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.governance_infos import Right
@@ -17,9 +17,6 @@ from sync.view.view import Line
 PAGE: Final = 100
 LOOKED_BACK: Final = 20
 """Pages searched for one's own newest message: two thousand lines are an evening of a busy room."""
-
-ID_DRAFTED: Final = 12
-"""Characters of an id that begin a draft: no two of a channel's messages share as many."""
 
 AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}|[0-9a-f]{{{ID_DRAFTED},64}}")
 """Ids are shown with six characters. A short word of letters alone, as `facade`, is a word."""
@@ -31,7 +28,7 @@ HIDDEN: Final = "All see by whom; the bytes stay on everybody's disk, and are pa
 async def edit(chat: Chat, rest: str, at: At) -> Result:
     """Put another text in place of an own message; without one, offer the text of now."""
     channel = channel_info(chat, at.channel).channel
-    named, text = await _named(chat, channel, rest)
+    named, text = await id_and_rest(chat, channel, rest)
     target = named or at.selected or await _own_newest(chat, channel)
     if not text:
         line = await own_line(chat.history, channel, target, "edit")
@@ -45,7 +42,7 @@ async def edit(chat: Chat, rest: str, at: At) -> Result:
 async def react(chat: Chat, rest: str, at: At) -> Result:
     """React to a message, or take that back."""
     channel = channel_info(chat, at.channel).channel
-    named, emoji = await _named(chat, channel, rest)
+    named, emoji = await id_and_rest(chat, channel, rest)
     chosen = emoji_of(required(emoji, "/react and an emoji"))
     added = await chat.react(channel, named or at.selected or await _newest(chat, channel), chosen)
     return Result(text=f"Reacted with {chosen}." if added else f"Took {chosen} back.")
@@ -55,7 +52,7 @@ async def delete(chat: Chat, rest: str, at: At) -> Result:
     """Hide a message, here and at everybody who honours it: an own one, or as admin anybody's."""
     info = channel_info(chat, at.channel)
     channel = info.channel
-    named, more = await _named(chat, channel, rest)
+    named, more = await id_and_rest(chat, channel, rest)
     if more:
         raise LocalError(
             "Use /delete ID (its beginning is enough), or /delete for the selected message."
@@ -72,7 +69,7 @@ async def delete(chat: Chat, rest: str, at: At) -> Result:
     return Result(text=f"Hidden what {name} wrote. {HIDDEN}")
 
 
-async def _named(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId | None, str]:
+async def id_and_rest(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId | None, str]:
     """Return the message that `rest` begins with the id of, if it does, and what follows.
 
     Raises:

@@ -120,14 +120,14 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
     else:
         line = await line_named(chat, channel, place.casefold())
         goal = Goal(line.position, line.message_id)
-    return Result(text=await _around(chat, channel, goal), found=goal)
+    return Result(text=await around(chat, channel, goal), found=goal)
 
 
 async def info(chat: Chat, rest: str, at: At) -> Result:
     """Show all about a message."""
     words = rest.split()
     raw = RAW in words
-    line = await _meant(chat, " ".join(word for word in words if word != RAW), at)
+    line = await line_meant(chat, " ".join(word for word in words if word != RAW), at)
     known = know(chat, line, await read(chat.history, line))
     text = "\n".join(raw_lines(known)) if raw else as_words(known)
     return Result(text=text, found=Detailed(line, raw))
@@ -143,7 +143,7 @@ async def copy(chat: Chat, rest: str, at: At) -> Result:
     """Copy the text of a message."""
     if not rest and at.selected is not None:
         return Result(found=View("copy"))
-    line = await _meant(chat, rest, at)
+    line = await line_meant(chat, rest, at)
     return Result(text=clean_text(line.text), found=Acted("copy", line))
 
 
@@ -151,7 +151,7 @@ async def quote(chat: Chat, rest: str, at: At) -> Result:
     """Quote a message."""
     if not rest and at.selected is not None:
         return Result(found=View("quote"))
-    quoted = await _meant(chat, rest, at)
+    quoted = await line_meant(chat, rest, at)
     said = "\n".join(f"> {line}" for line in clean_text(quoted.text).split("\n"))
     return Result(text=said, found=Acted("quote", quoted))
 
@@ -160,7 +160,7 @@ async def links(chat: Chat, rest: str, at: At) -> Result:
     """Open a link of the selected message, or say where those of a message lead."""
     if not rest and at.selected is not None:
         return Result(found=View("open_link"))
-    line = await _meant(chat, rest, at)
+    line = await line_meant(chat, rest, at)
     found = links_in(clean_text(line.text))
     if not found:
         raise LocalError("There is no http or https link in this message.")
@@ -185,7 +185,7 @@ def _listed(chat: Chat, title: str, lines: list[Line], note: str) -> Result:
     return Result(text=text, found=Listed(title, tuple(lines), note))
 
 
-async def _meant(chat: Chat, prefix: str, at: At) -> Line:
+async def line_meant(chat: Chat, prefix: str, at: At) -> Line:
     """Return the message that is named, else the selected one.
 
     Raises:
@@ -216,7 +216,7 @@ async def line_named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
     return lines[0]
 
 
-async def _around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
+async def around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
     """Return the lines around a place, for line mode."""
     before = await chat.history.page(channel, before=goal.position, limit=LINES_AROUND)
     [line] = await chat.history.named(channel, str(goal.message_id), limit=1)

@@ -19,6 +19,7 @@ from chat_tui.commands import (
     membership,
     people,
     reading,
+    replying,
     settings,
     state,
     stats,
@@ -31,7 +32,6 @@ from chat_tui.text.slash import is_command
 from chat_tui.wording import membership as membership_words
 from chat_tui.wording import sentences
 from sync.errors import LocalError, StorageError
-from sync.machine import ChannelId
 
 NEAREST: Final = 3
 
@@ -50,7 +50,7 @@ class Commands:
         try:
             if not is_command(line):
                 doubled = line.lstrip().startswith("//")
-                return await self._write(line.lstrip()[1:] if doubled else line, at.channel)
+                return await self._write(line.lstrip()[1:] if doubled else line, at)
             word, _, rest = line.strip().partition(" ")
             command = BY_NAME.get(word.casefold())
             if command is None:
@@ -71,10 +71,10 @@ class Commands:
                 nicks += membership_words.names(snapshot, info.governance)
         return [*BY_NAME, *titles, *dict.fromkeys(nicks)]
 
-    async def _write(self, text: str, channel: ChannelId | None) -> Result:
-        if channel is None:
+    async def _write(self, text: str, at: At) -> Result:
+        if at.channel is None:
             raise LocalError(NOWHERE)
-        await self._chat.send_text(channel, text)
+        await self._chat.send_text(at.channel, text, at.answers)
         return Result()
 
 
@@ -131,7 +131,7 @@ GROUPS: Final[tuple[tuple[str, tuple[Command, ...]], ...]] = (
     ("begin and end", (HELP, QUIT)),
     ("channels and their members", (*channels.ROWS, *membership.ROWS)),
     ("people", (*people.ROWS, *direct.ROWS, *trust.ROWS)),
-    ("write and change", (*writing.ROWS, *editing.ROWS, *state.ROWS)),
+    ("write and change", (*writing.ROWS, *replying.ROWS, *editing.ROWS, *state.ROWS)),
     ("read, search, export", (*reading.ROWS, *gaps.ROWS, *exporting.ROWS)),
     ("sync and the clock", (*sync.ROWS, *clock.ROWS)),
     ("settings", (*settings.ROWS,)),

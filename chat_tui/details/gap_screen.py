@@ -1,4 +1,4 @@
-"""Drawer of missing messages, over the chat; it counts down, and r asks for them at once."""
+"""Drawer of missing messages, over the chat; it counts down, and a key asks for them at once."""
 
 from typing import ClassVar, Final
 

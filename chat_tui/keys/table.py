@@ -97,10 +97,16 @@ KEYS: Final = (
     Key("reading_quote", "q", "quote", "Message: quote it", Place.SELECTED),
     Key("reading_open", "o", "open_link", "Message: open its link", Place.SELECTED, Place.DETAILS),
     Key("reading_graph", "g", "graph", "Message: what it builds on", Place.SELECTED, Place.DETAILS),
+    Key("reading_reply", "r", "reply", "Message: answer it", Place.SELECTED),
+    Key("reading_edit", "e", "edit", "Message: edit it", Place.SELECTED),
+    Key("reading_delete", "delete", "delete", "Message: delete it", Place.SELECTED),
+    Key("reading_answered", "u", "answered", "Message: go to what it answers", Place.SELECTED),
+    Key("reading_back", "backspace", "back", "Message: come back from there", Place.SELECTED),
+    Key("reading_thread", "t", "thread", "Message: what answers it", Place.SELECTED),
     Key(
-        "reading_ask", "r", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
+        "reading_ask", "a", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
     ),
-    Key("reading_pin", "P", "pin", "Message: pin it, or take its pin off", Place.SELECTED),
+    Key("reading_pin", "p,P", "pin", "Message: pin it, or take its pin off", Place.SELECTED),
     Key("reading_hide", "h", "hide", "Message: hide a gap's line", Place.SELECTED),
     Key("reading_next", "n", "hit(1)", "Message: next hit, older", Place.SELECTED),
     Key("reading_previous", "N", "hit(-1)", "Message: hit before, newer", Place.SELECTED),

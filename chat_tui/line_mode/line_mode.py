@@ -18,6 +18,7 @@ from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.people import DOCTOR
+from chat_tui.commands.reading import line_named
 from chat_tui.commands.table import Commands
 from chat_tui.line_mode import written
 from chat_tui.line_mode.deep_look import DeepLook
@@ -26,7 +27,7 @@ from chat_tui.line_mode.output import Face, JsonFace, TextFace
 from chat_tui.line_mode.since import Since
 from chat_tui.text.slash import is_command
 from sync.errors import LocalError
-from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown
+from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown, PreviewShown
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
@@ -107,17 +108,35 @@ class LineMode:
         """Say hello, show history, then what happened meanwhile."""
         self._face.ready(self._channel)
         shown = {line.message_id for line in lines}
-        for line in lines:
-            self._face.line(line)
+        await self._tell(lines)
         if self._since is not None:
             async for line in self._since.lines(self._client, self._channel):
                 shown.add(line.message_id)
-                self._face.line(line)
+                await self._tell([line])
+        while await self._learn([one for event in self._held or [] if (one := _line_of(event))]):
+            pass  # more may have come
         held, self._held = self._held or [], None
         for event in held:
             if not isinstance(event, MessageShown) or event.line.message_id not in shown:
-                self._face.event(event)
+                self._on_event(event)
         self._flush_soon()
+
+    async def _tell(self, lines: Sequence[Line]) -> None:
+        """Tell lines of before, those that answer others once these are read."""
+        await self._learn(lines)
+        for line in lines:
+            self._face.line(line)
+
+    async def _learn(self, lines: Sequence[Line]) -> bool:
+        """Have the face know what lines answer; returns whether anything had to be read."""
+        unread = self._face.unread(lines)
+        for channel, wanted in unread.items():
+            try:
+                found = await self._client.history.answered(channel, wanted)
+            except LocalError:  # each is told without it then
+                found = {}
+            self._face.learn(dict.fromkeys(wanted) | dict(found))
+        return bool(unread)
 
     def _on_event(self, event: Event) -> None:
         if self._held is not None:
@@ -130,11 +149,23 @@ class LineMode:
         if isinstance(event, HistoryShown) and self._tasks is not None:
             self._tasks.create_task(self._tell_earlier(event))
             return
+        line = _line_of(event)
+        if line is not None and self._face.unread([line]) and self._tasks is not None:
+            self._held = [event]  # and what comes meanwhile, in its order
+            self._tasks.create_task(self._tell_reply(line))
+            return
         try:
             self._face.event(event)
         except BrokenPipeError:
             self._stop.set()
         self._flush_soon()
+
+    async def _tell_reply(self, line: Line) -> None:
+        """Tell what was held back until what a line answers is read; without it, if need be."""
+        await self._learn([line])
+        held, self._held = self._held or [], None
+        for event in held:
+            self._on_event(event)  # which may hold it back, and all behind it, again
 
     async def _tell_earlier(self, here: HistoryShown) -> None:
         """Tell the lines of a history that came at once, as if they had come one by one."""
@@ -179,14 +210,19 @@ class LineMode:
     async def _write_object(self, fields: dict[str, str], tasks: asyncio.TaskGroup) -> None:
         """Write a text of a script in the channel that it names, or in the open one."""
         channel = self._channel
+        answers = None
         try:
             if "channel" in fields:
                 channel = await channel_for(self._client, fields["channel"])
+            if "reply_to" in fields:
+                wanted = fields["reply_to"].casefold()
+                answers = (await line_named(self._client, channel, wanted)).message_id
         except LocalError as error:
             self._face.error(str(error))
             self._flush_soon()
             return
-        await self._write_soon(Input(written.as_typed(fields["text"]), channel), tasks)
+        line = Input(written.as_typed(fields["text"]), channel, answers=answers)
+        await self._write_soon(line, tasks)
 
     async def _write_soon(self, line: Input, tasks: asyncio.TaskGroup) -> None:
         await self._client.room()
@@ -209,8 +245,7 @@ class LineMode:
         elif result.action == DOCTOR["stop"]:
             result = self._deep_look.stop()
         elif result.again:
-            for line in await self._newest(result.again):
-                self._face.line(line)
+            await self._tell(await self._newest(result.again))
             result = Result()
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
@@ -236,7 +271,7 @@ class LineMode:
         self._flush_soon()
 
     async def _run(self, line: Input) -> Result:
-        return await self._commands.run(line.text, At(line.channel))
+        return await self._commands.run(line.text, At(line.channel, answers=line.answers))
 
     async def _write_again(self) -> None:
         """Write what the disk refused once it takes changes again."""
@@ -253,6 +288,11 @@ class LineMode:
     def _say_refused(self, _line: Input, result: Result) -> None:
         if not result.ok:
             self._face.error(result.text)
+
+
+def _line_of(event: Event) -> Line | None:
+    """Return the message that an event shows for the first time."""
+    return event.line if isinstance(event, MessageShown | PreviewShown) else None
 
 
 async def input_lines() -> AsyncIterator[str]:

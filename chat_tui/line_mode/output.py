@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -9,6 +10,7 @@ from chat_tui.client.doctor_findings import Finding, as_json, as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result
+from chat_tui.line_mode.answered_lines import AnsweredLines
 from chat_tui.line_mode.folded_runs import FoldedRuns, in_sentence
 from chat_tui.line_mode.read_lines import ReadLines
 from chat_tui.settings.preferences import Preferences
@@ -30,6 +32,7 @@ from chat_tui.wording.json_events import (
     to_json,
 )
 from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
+from chat_tui.wording.replies import above
 from chat_tui.wording.rights import why_not_writing
 from chat_tui.wording.sentences import looks_like
 from sync.entries.identity import short_fingerprint
@@ -58,6 +61,7 @@ from sync.view.view import (
     StateShown,
     Trust,
     TrustShown,
+    Unshown,
 )
 
 STATUS: Final = "/status"
@@ -75,6 +79,12 @@ class Face(Protocol):
 
     def line(self, line: Line) -> None:
         """A message of before."""
+
+    def unread(self, lines: Sequence[Line]) -> dict[ChannelId, list[MessageId]]:
+        """Return what these lines answer and `learn` has to be told before they are."""
+
+    def learn(self, answered: Mapping[MessageId, Line | Unshown | None]) -> None:
+        """Take note of messages that others answer; of None it could not be read."""
 
     def settle(self) -> None:
         """Say what waited for more of its kind: a step of the program is over."""
@@ -151,6 +161,14 @@ class JsonFace:
         assert shown is not None
         self._print(aged(shown))
 
+    def unread(self, lines: Sequence[Line]) -> dict[ChannelId, list[MessageId]]:
+        """See `Face`; an id says it."""
+        del lines
+        return {}
+
+    def learn(self, answered: Mapping[MessageId, Line | Unshown | None]) -> None:
+        """See `Face`; nothing is asked for."""
+
     def settle(self) -> None:
         """See `Face`; each event is told by itself."""
 
@@ -213,6 +231,7 @@ class TextFace:
         self._told: dict[MessageId, None] = {}
         self._folded = FoldedRuns()
         self._read = ReadLines()
+        self._answered = AnsweredLines()
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -236,6 +255,7 @@ class TextFace:
     def line(self, line: Line) -> None:
         """See `Face`."""
         self._read.note(line)
+        self._answered.note(line)
         if not self._folded.goes_on(line):
             self.settle()
         if self._folded.take(line):
@@ -253,7 +273,18 @@ class TextFace:
         where = f" ({name})" if line.channel != self._channel or name.startswith("@") else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         author = self._called(line.author, line.nick)
+        if line.reply_to is not None and not line.deleted:
+            answered = self._answered.get(line.reply_to)
+            self._print(laid(above(answered, self._called), MARK, self._width()))
         self._print(said(f"{when}{where}{gap}", author, in_words(line), self._width()))
+
+    def unread(self, lines: Sequence[Line]) -> dict[ChannelId, list[MessageId]]:
+        """See `Face`."""
+        return self._answered.unread(lines)
+
+    def learn(self, answered: Mapping[MessageId, Line | Unshown | None]) -> None:
+        """See `Face`."""
+        self._answered.learn(answered)
 
     def settle(self) -> None:
         """See `Face`; of lines that are folded away, one sentence tells how many there are."""
@@ -267,6 +298,8 @@ class TextFace:
         """See `Face`."""
         if isinstance(event, MessageShown):
             self._read.note(event.line)
+        if isinstance(event, MessageShown | LineChanged):
+            self._answered.note(event.line)
         self._tell(event)
 
     def _tell(self, event: Event) -> None:

@@ -1,11 +1,11 @@
-"""Lines that a script writes: a text, or a JSON object that also names the channel."""
+"""Lines that a script writes: a text, or a JSON object that also says where, or to what."""
 
 import json
 from typing import Final
 
 from chat_tui.text.slash import is_command
 
-FIELDS: Final = frozenset({"channel", "text"})
+FIELDS: Final = frozenset({"channel", "text", "reply_to"})
 
 
 def object_of(line: str) -> dict[str, str] | None:
@@ -18,6 +18,8 @@ def object_of(line: str) -> dict[str, str] | None:
         return None
     if not isinstance(fields, dict) or "text" not in fields or not FIELDS.issuperset(fields):
         return None
+    if fields.get("reply_to", "") is None:  # as an event has it that answers nothing
+        del fields["reply_to"]
     if not all(isinstance(value, str) for value in fields.values()):
         return None
     return fields

@@ -6,7 +6,7 @@ One page is in memory at a time, however long the history is.
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -20,9 +20,10 @@ from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.acts import SIGN, sentence
 from chat_tui.wording.json_events import message, to_json
+from chat_tui.wording.replies import above
 from sync.errors import LocalError
-from sync.machine import ChannelId, PeerId
-from sync.view.view import History, Line, OpShown
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.view import History, Line, OpShown, Unshown
 
 PAGE: Final = 500
 """Messages read at a time: at most 8 MB of text, usually some 50 kB."""
@@ -36,8 +37,9 @@ HANGING: Final = " " * len("23:59 ")
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~&])|^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
 """Signs that Markdown would take for its own, anywhere or where a line begins."""
 
-Shape: TypeAlias = Callable[[Line, str], str]
-"""(message, its day if it is the first one of it) to text with newlines."""
+Answered: TypeAlias = Mapping[MessageId, Line | Unshown]
+Shape: TypeAlias = Callable[[Line, str, Answered], str]
+"""(message, its day if it is the first one of it, what it may answer) to text with newlines."""
 
 
 async def write(history: History, channel: ChannelId, title: str, kind: str, path: Path) -> int:
@@ -66,9 +68,10 @@ async def write(history: History, channel: ChannelId, title: str, kind: str, pat
             file.add(f"# {_escaped(title)}\n" if kind == "md" else "")
             async for page in _pages(history, channel):
                 text: list[str] = []
+                answered = await _answered(history, channel, page)
                 for line in page:
                     before, day = day, day_of(line.created_ns)
-                    text.append(shape(line, day if day != before else ""))
+                    text.append(shape(line, day if day != before else "", answered))
                 await asyncio.to_thread(file.add, "".join(text))
                 written += len(page)
             if not written:
@@ -92,6 +95,11 @@ async def _pages(history: History, channel: ChannelId) -> AsyncIterator[list[Lin
             return
 
 
+async def _answered(history: History, channel: ChannelId, page: Sequence[Line]) -> Answered:
+    wanted = [line.reply_to for line in page if line.reply_to is not None]
+    return await history.answered(channel, wanted) if wanted else {}
+
+
 def _shape(kind: str, title: str, names: Names) -> Shape:
     """Return what makes text of a message; `names` knows everybody who wrote one."""
 
@@ -101,25 +109,33 @@ def _shape(kind: str, title: str, names: Names) -> Shape:
     def apart(peer: PeerId, nick: str) -> str:
         return plain_name(nick, names.called(peer, nick))
 
-    def as_text(line: Line, day: str) -> str:
+    def answers(line: Line, answered: Answered) -> str:
+        if line.reply_to is None or line.deleted:
+            return ""
+        return above(answered.get(line.reply_to), apart)
+
+    def as_text(line: Line, day: str, answered: Answered) -> str:
         head = f"\n{day}\n" if day else ""
         if line.act is not None:
             said = f"{time_of_day(line.created_ns)} {SIGN} {sentence(line, apart)}"
             return f"{head}{laid(said, HANGING)}\n"
         text = as_shown(who(line), _said(line))
         hanging = laid(f"{time_of_day(line.created_ns)} {who(line)}: {text}", HANGING)
-        return f"{head}{hanging}{_reactions(line)}\n"
+        quote = f"{quote}\n" if (quote := answers(line, answered)) else ""
+        return f"{head}{quote}{hanging}{_reactions(line)}\n"
 
-    def as_markdown(line: Line, day: str) -> str:
+    def as_markdown(line: Line, day: str, answered: Answered) -> str:
         head = f"\n## {_escaped(day)}\n\n" if day else ""
         if line.act is not None:
             when = time_of_day(line.created_ns)
             return f"{head}- *{when} {_escaped(sentence(line, apart))}*\n"
         author = f"**{_escaped(who(line))}** {time_of_day(line.created_ns)}"
         body = _escaped(as_shown(who(line), _said(line))).replace("\n", "  \n  ")
+        if quote := answers(line, answered):
+            author += f"  \n  *{_escaped(quote)}*"
         return f"{head}- {author}  \n  {body}{_escaped(_reactions(line))}\n"
 
-    def as_json(line: Line, _day: str) -> str:
+    def as_json(line: Line, _day: str, _answered: Answered) -> str:
         if line.act is not None:
             return json.dumps(_act(line, title), ensure_ascii=False) + "\n"
         made = message(line, lambda _: title)

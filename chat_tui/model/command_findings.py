@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from chat_tui.model.row import shown_text
 from chat_tui.text.namesakes import called, shared_among
@@ -12,6 +12,9 @@ from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.acts import SIGN, sentence
 from sync.machine import MessageId, PeerId
 from sync.view.view import Line, Position
+
+DEPTH_SHOWN: Final = 8
+"""Steps of a list of replies that stand further in; more would leave no room for the texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Listed:
     lines: tuple[Line, ...]
     note: str = ""
     """A remark about the list, as a sentence."""
+    depths: tuple[int, ...] = ()
+    """How far in each stands; none: all stand alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ class Goal:
 
     position: Position
     message_id: MessageId | None = None
+    back_to: tuple[Position, MessageId] | None = None
+    """The message that one came from, to come back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +95,23 @@ def _told_apart(shared: frozenset[str], peer: PeerId, nick: str) -> str:
     return plain_name(nick, called(peer, nick, shared))
 
 
-def as_text(lines: Sequence[Line], shared: frozenset[str]) -> str:
-    """Return messages one a line, each day with its name above it, and with ids."""
+def indent(depths: Sequence[int], number: int) -> str:
+    """Return what stands before an entry of a list for its depth; the deepest stand alike."""
+    return "  " * min(depths[number], DEPTH_SHOWN) if depths else ""
+
+
+def as_text(lines: Sequence[Line], shared: frozenset[str], depths: Sequence[int] = ()) -> str:
+    """Return messages one a line, each day with its name above it, and with ids.
+
+    With `depths` each stands as far in as that says, behind its id.
+    """
     shared = shared_among(lines, shared)
     said: list[str] = []
     day = ""
-    for line in lines:
+    for number, line in enumerate(lines):
         if day_of(line.created_ns) != day:
             day = day_of(line.created_ns)
             said.append(f"{day}:")
-        said.append(f"  {line.message_id[:6]} {line_text(line, shared)}")
+        words = f"{indent(depths, number)}{line_text(line, shared)}"
+        said.append(f"  {line.message_id[:6]} {words}")
     return "\n".join(said)

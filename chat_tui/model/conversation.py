@@ -15,6 +15,7 @@ from typing import Final
 
 from chat_tui.client.parked_lines import ParkedLines
 from chat_tui.model.folds import Folds, is_folded
+from chat_tui.model.quotes import Quotes
 from chat_tui.model.read_position import Attention
 from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_text
 from chat_tui.text.namesakes import Names, look_alike_key
@@ -25,7 +26,7 @@ from chat_tui.wording.folding import folded_away
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.governance_infos import Lateness
-from sync.view.view import Line, Position
+from sync.view.view import Line, Position, Unshown
 
 ROWS_KEPT: Final = 2000
 """Rows in memory around what is shown: a dozen pages either way, about a megabyte."""
@@ -89,6 +90,7 @@ class Conversation:
         self._pinned: Set[MessageId] = frozenset()
         self._read_by: Mapping[MessageId, str] = {}
         self._folds = Folds(self.rows)
+        self._quotes = Quotes()
 
     @property
     def first(self) -> Position | None:
@@ -167,6 +169,8 @@ class Conversation:
             self._aside.append(line)
         if self._fits(line.position):
             changes += self._insert([line])
+        else:
+            changes += self._quote(line)
         return changes + (self._show_parked() if waited else [])
 
     def park(self, lines: Sequence[Line]) -> list[Change]:
@@ -217,6 +221,7 @@ class Conversation:
     def hide(self, message_id: MessageId) -> list[Change]:
         """Forget a message that was replaced by another one."""
         self._parked.take_line(message_id)
+        self._quotes.doubt(message_id)
         changes = self._show_parked()
         index = self.index_of(message_id)
         return changes if index is None else [*changes, *self._forget(index, 1)]
@@ -237,7 +242,7 @@ class Conversation:
         if index is None:
             if self.loading and not line.loading:
                 self._changed[line.message_id] = line
-            return []
+            return self._quote(line)
         before = self.rows[index].line
         return self._update(index, replace(line, parked=before.parked, waits=before.waits))
 
@@ -309,6 +314,40 @@ class Conversation:
     def gaps(self) -> list[MessageId]:
         """Return the messages in memory that follow a gap, whether that is said or not."""
         return [row.line.message_id for row in self.rows if row.line.after_gap]
+
+    # -- what rows answer ----------------------------------------------------------------------
+
+    @property
+    def unquoted(self) -> list[MessageId]:
+        """The messages that rows answer and that are to be read from the disk."""
+        return self._quotes.wanted
+
+    def take_quotes(
+        self, found: Mapping[MessageId, Line | Unshown], wanted: Iterable[MessageId]
+    ) -> list[Change]:
+        """Show above the rows that answer them what these messages are.
+
+        Of those `wanted`, which were asked for, what the disk refused is not asked for again.
+        """
+        doubled = [
+            look_alike_key(line.nick)
+            for line in found.values()
+            if isinstance(line, Line) and line.nick and self._names.hear(line.author, line.nick)
+        ]
+        changes = self._requote(self._quotes.learn_all(found, wanted))
+        return changes + self._rename(set(doubled))
+
+    def doubt_quotes(self) -> None:
+        """Have everything that rows answer read again."""
+        self._quotes.doubt_all()
+
+    def _quote(self, line: Line) -> list[Change]:
+        """Show above the rows that answer a message what it is now."""
+        return self._requote(self._quotes.learn(line.message_id, line))
+
+    def _requote(self, message_ids: Iterable[MessageId]) -> list[Change]:
+        indexes = [self.index_of(message_id) for message_id in message_ids]
+        return self._redecorate([index for index in indexes if index is not None])
 
     # -- paging ------------------------------------------------------------------------------
 
@@ -384,6 +423,7 @@ class Conversation:
 
     def refill(self) -> None:
         """Note that the disk holds messages before the first row now; the rows stay."""
+        self._quotes.doubt_all()
         self.has_older, self.stuck = not self.cleared, False
 
     def clear(self) -> list[Change]:
@@ -449,6 +489,7 @@ class Conversation:
     def _insert(self, lines: Iterable[Line]) -> list[Change]:
         """Insert what is not there yet; neighbouring rows become one change."""
         runs: list[Inserted] = []
+        came: list[Line] = []
         doubled: set[str] = set()
         delivered: list[Line] = []
         for line in sorted(lines, key=lambda line: line.position):
@@ -460,6 +501,7 @@ class Conversation:
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position
+            came.append(line)
             if not line.parked and not line.pending and line.act is None:
                 self._attention.heard(line.position)
             if line.nick and self._names.hear(line.author, line.nick):
@@ -469,10 +511,14 @@ class Conversation:
             else:
                 runs.append(Inserted(index, 1))
         changes: list[Change] = list(runs)
+        for line in came:
+            answered = None if line.reply_to is None else self.index_of(line.reply_to)
+            self._quotes.add(line, None if answered is None else self.rows[answered].line)
         for run in runs:
             for index in range(run.index, run.index + run.count):
                 self.rows[index] = self._decorated(index)
             changes += self._redecorate([run.index, run.index + run.count])
+        changes += [change for line in came for change in self._quote(line)]
         for line in delivered:
             changes += self._update(bisect_left(self._positions, line.position), line)
         return changes + self._rename(doubled)
@@ -483,6 +529,9 @@ class Conversation:
         if (line.loading and not row.line.loading) or (line.pending and not row.line.pending):
             return []
         changes = self._put(index, replace(row, line=line, text=self._text(line)))
+        changes += self._quote(line)
+        if line.deleted != row.line.deleted and line.reply_to is not None:
+            changes += self._redecorate([index])
         refolded = (row.line.late, row.line.deleted) != (line.late, line.deleted)
         if refolded or is_folded(line):
             changes += self._redecorate([index, index + 1])
@@ -495,6 +544,7 @@ class Conversation:
     def _forget(self, index: int, count: int) -> list[Change]:
         for row in self.rows[index : index + count]:
             del self._known[row.line.message_id]
+            self._quotes.remove(row.line)
             self._folds.opened.discard(row.line.message_id)
         del self.rows[index : index + count]
         del self._positions[index : index + count]
@@ -511,7 +561,9 @@ class Conversation:
         acts = [index for index, row in enumerate(self.rows) if row.line.act is not None]
         changes = [change for at in acts for change in self._update(at, self.rows[at].line)]
         return changes + self._redecorate(
-            index for index, row in enumerate(self.rows) if look_alike_key(row.nick) in names
+            index
+            for index, row in enumerate(self.rows)
+            if row.quote or look_alike_key(row.nick) in names
         )
 
     def _decorate_at(self, position: Position | None) -> list[Change]:
@@ -549,6 +601,7 @@ class Conversation:
             new=self._attention.new_at(row.line.position),
             gap_hidden=row.line.message_id in self._hidden,
             pinned=row.line.message_id in self._pinned,
+            quote=self._quotes.said_of(row.line, self._names.called),
             read_by=self._read_by.get(row.line.message_id, ""),
         )
 

@@ -41,21 +41,37 @@ class Pager:
         if conversation.loading:
             return []
         async with self._one_at_a_time:
-            return await self._older(conversation)
+            return await self._older(conversation) + await self._quote(conversation)
 
     async def newer(self, conversation: Conversation) -> list[Change]:
         """Page in what comes after the last row."""
         if conversation.loading:
             return []
         async with self._one_at_a_time:
-            return await self._newer(conversation)
+            return await self._newer(conversation) + await self._quote(conversation)
 
     async def around(self, conversation: Conversation, position: Position) -> list[Change]:
         """Have the rows around `position` in memory; those of now go, if it is not among them."""
         async with self._one_at_a_time:
             if conversation.covers(position):
                 return []
-            return await self._around(conversation, position)
+            return await self._around(conversation, position) + await self._quote(conversation)
+
+    async def quote(self, conversation: Conversation) -> list[Change]:
+        """Read the messages that rows in memory answer and of which nothing is known yet."""
+        async with self._one_at_a_time:
+            return await self._quote(conversation)
+
+    async def _quote(self, conversation: Conversation) -> list[Change]:
+        wanted = conversation.unquoted
+        if not wanted:
+            return []
+        try:
+            found = dict(await self._history.answered(conversation.channel, wanted))
+        except LocalError as error:
+            self._report(str(error))
+            found = {}
+        return conversation.take_quotes(found, wanted)
 
     async def fill(self, conversation: Conversation) -> list[Change]:
         """Look again at the newest gaps in memory: something missing came."""
@@ -75,7 +91,8 @@ class Pager:
         first, last = conversation.first, conversation.last
         if last is None:
             return await self.older(conversation)
-        changes: list[Change] = []
+        conversation.doubt_quotes()
+        changes = await self.quote(conversation)
         after = BEGINNING if first is None else (first[0], MessageId(""))
         while after < last:
             try:

@@ -22,6 +22,9 @@ HERE: Final = "up"
 MARK: Final = "    | "
 """Before every further line of a message. No first line begins with spaces."""
 
+REPLY: Final = "↪"
+"""Before what a reply answers, at the left edge."""
+
 INDENT: Final = "  "
 """Before every further line of what the program says."""
 
@@ -70,7 +73,9 @@ def tailed(message: Mapping[str, Any], width: int | None) -> str:
     called = message.get("called") or f"{clean_nick(nick)} {short_fingerprint(author)}"
     text = clean_text(str(message["text"]))
     name = plain_name(nick, str(called))
-    return said(time_of_day(int(message["created_ns"])), name, text, width)
+    lines = said(time_of_day(int(message["created_ns"])), name, text, width)
+    quote = " ".join(clean_text(str(message.get("quote") or "")).split())
+    return f"{laid(f'{REPLY} {quote}', MARK, width)}\n{lines}" if quote else lines
 
 
 def tailed_act(act: Mapping[str, Any], width: int | None) -> str:

@@ -14,7 +14,7 @@ from textual.events import Click
 from textual.screen import ModalScreen
 
 from chat_tui.keys.table import with_keys
-from chat_tui.model.command_findings import Listed, line_text
+from chat_tui.model.command_findings import Listed, indent, line_text
 from chat_tui.model.row import shown_text
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
@@ -144,11 +144,11 @@ def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> Choic
     shared = shared_among(found.lines, shared)
     entries: list[Content] = []
     day = ""
-    for line in found.lines:
+    for number, line in enumerate(found.lines):
         date = day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
         shown = "" if date == day else date
         day = date
-        said = clip_cells(line_text(line, shared), 300)
+        said = clip_cells(indent(found.depths, number) + line_text(line, shared), 300)
         entries.append(Content.assemble((f"{shown:>13} ", DIM), said))
     return ChoiceScreen(
         found.title,

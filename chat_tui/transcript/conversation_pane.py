@@ -20,11 +20,13 @@ from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.pager import END, Pager
+from chat_tui.model.row import Row
 from chat_tui.model.search_hits import SIGNS_SHOWN, HitWalk
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells
 from chat_tui.transcript import gap_actions
+from chat_tui.transcript.answering import NO_WAY_BACK, Answering
 from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
@@ -42,14 +44,14 @@ if TYPE_CHECKING:
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
-    "write", "command", "ask_again", "hide", "pin",
+    "write", "command", "ask_again", "hide", "pin", "reply", "edit", "delete", "answered",
+    "back", "thread",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
-KEYS: Final = (
-    "{reading_details} details · {reading_copy} copy · {reading_quote} quote · {reading_open} link"
-    " · {close} back"
-)
+KEYS_AROUND: Final = 4
+"""Cells beside the keys: the sign before them, and the edges."""
+
 NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
 NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
 LEFT: Final = "{select} goes back to it · {close} lets go"
@@ -88,6 +90,7 @@ class Reading(Vertical):
         self._keys = Panel(id="reading-keys")
         self._asking = SearchInput(self, self._keys, composer)
         self._gaps = GapActs(self, transcript, chat, say)
+        self._answering = Answering(self, composer, self._submit)
         self._hits: HitWalk | None = None
         self._read = transcript.conversation
 
@@ -102,6 +105,7 @@ class Reading(Vertical):
         self._gaps.tick(snapshot, info)
         if self._read is not self.transcript.conversation:
             self._read = self.transcript.conversation
+            self._answering.forget()
             self._end_search()
 
     async def do(self, action: str) -> None:
@@ -126,8 +130,12 @@ class Reading(Vertical):
                 self._go_to_hit()
             case Listed():
                 self._choose(found)
-            case Goal(position, message_id):
+            case Goal(position, message_id, back_to):
+                if back_to is not None:
+                    self._answering.came_from(back_to)
                 self._go(position, message_id)
+            case View("back"):
+                self.action_back()
             case Detailed(line, raw):
                 self._show_details(line, raw=raw)
             case Acted(what, line):
@@ -167,11 +175,7 @@ class Reading(Vertical):
 
     def act_on_selected(self, what: str) -> None:
         """Do something with the message the cursor is on."""
-        row = self.transcript.selected()
-        if row is None:
-            why = gap_actions.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
-            self._say(self._named(why))
-        else:
+        if (row := self._selected()) is not None:
             self.acts.act_on(what, row.line)
 
     # -- keys ---------------------------------------------------------------------------------
@@ -263,12 +267,53 @@ class Reading(Vertical):
 
     async def action_pin(self) -> None:
         """Pin the selected message for everybody, or take its pin off."""
+        if (row := self._selected()) is not None:
+            command = "/unpin" if row.pinned else "/pin"
+            await self._submit(f"{command} {row.line.message_id}")
+
+    def action_reply(self) -> None:
+        """Answer the selected message."""
+        if (row := self._selected()) is not None:
+            self._answering.reply(row)
+
+    async def action_edit(self) -> None:
+        """Edit the selected message."""
+        if (row := self._selected()) is not None:
+            await self._answering.edit(row)
+
+    async def action_delete(self) -> None:
+        """Delete the selected message."""
+        if (row := self._selected()) is not None:
+            await self._submit(f"/delete {row.line.message_id}")
+
+    async def action_answered(self) -> None:
+        """Go to what the selected message answers."""
+        if (row := self._selected()) is not None:
+            await self._submit(f"/replied {row.line.message_id}")
+
+    def action_back(self) -> None:
+        """Come back to the message from which one went to what it answers."""
+        place = self._answering.way_back()
+        if place is None:
+            self._say(self._named(NO_WAY_BACK))
+        else:
+            self._go(*place)
+
+    async def action_thread(self) -> None:
+        """List what answers the selected message."""
+        if (row := self._selected()) is not None:
+            await self._submit(f"/thread {row.line.message_id}")
+
+    def _selected(self) -> Row | None:
+        """Return the row of the selected message; says so if there is none."""
         row = self.transcript.selected()
         if row is None:
-            self._say(self._named(NOTHING_SELECTED))
-        else:
-            command = "/unpin" if row.pinned else "/pin"
-            await self.app.run_action(f"submit('{command} {row.line.message_id}')")
+            why = gap_actions.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
+            self._say(self._named(why))
+        return row
+
+    async def _submit(self, text: str) -> object:
+        return await self.app.run_action(f"submit('{text}')")
 
     def action_hit(self, step: int) -> None:
         """Go to the next hit of the search, an older one; or back, if negative."""
@@ -303,7 +348,11 @@ class Reading(Vertical):
             what = clip_cells(words, SIGNS_SHOWN)
             said = f"Selected: {what} · {self._named(LEFT)}"
         elif transcript.cursor is not None and not said:
-            said = self._named(gap_actions.KEYS if transcript.on_gap else KEYS)
+            row = transcript.selected()
+            cells = self.size.width - KEYS_AROUND
+            said = (
+                self._named(gap_actions.KEYS) if row is None else self._answering.keys(row, cells)
+            )
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 

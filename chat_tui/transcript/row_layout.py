@@ -15,6 +15,7 @@ from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
 from chat_tui.wording.reactions import joined, summary, unjoined
+from chat_tui.wording.replies import QUOTE_CELLS, SIGN_CELLS
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.sds.message import Delivery
@@ -28,6 +29,9 @@ GUTTER_STACKED: Final = 2
 
 PIN_CELLS: Final = 2
 """Cells before a text in which the sign of a pin stands; that of the cursor has the last one."""
+
+REPLY_CELLS: Final = SIGN_CELLS
+"""Cells before a text in which the sign of a reply stands, as that of a pin."""
 
 TAIL: Final = len(" ○ ")
 """The column of the marks, at the right edge: its place never depends on the text."""
@@ -118,6 +122,7 @@ def estimate(row: Row, shape: Shape) -> int:
         + row.gap
         + header
         + min(text, LINES_MAX)
+        + bool(row.quote)
         + bool(row.line.reactions)
         + bool(row.read_by)
     )
@@ -135,15 +140,27 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     if pin:
         lines[0] = Strip([Segment(" " * (shape.gutter - PIN_CELLS)), *pin, *texts[0]])
     when = Segment(f"{shape.taste.time(row.line.created_ns)} ", style("time"))
+    quote = _quote(row, shape, style)
+    if quote:
+        lines.insert(0, Strip([Segment(" " * (shape.gutter - REPLY_CELLS)), *quote]))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
     else:
         nick = clip_cells(row.nick, shape.taste.nick_cells)
         pad = " " * (shape.taste.nick_cells - cell_len(nick))
-        name = Segment(f"{pad}{nick}" if pin else f"{pad}{nick}  ", _name_style(row, style))
-        lines[0] = Strip([when, name, *pin, *texts[0]])
+        sign = bool(quote or pin)
+        name = Segment(f"{pad}{nick}" if sign else f"{pad}{nick}  ", _name_style(row, style))
+        lines[0] = Strip([when, name, *quote] if quote else [when, name, *pin, *texts[0]])
     below = [*_reactions(row, shape, style), *_read_by(row, shape, style)]
     return Laid(row, (*separators, *lines, *below), len(separators), len(below))
+
+
+def _quote(row: Row, shape: Shape, style: StyleOf) -> list[Segment]:
+    """Return the sign of a reply, in the last cells of the gutter, and what it answers."""
+    if not row.quote or row.folds:
+        return []
+    words = clip_cells(row.quote, min(QUOTE_CELLS - REPLY_CELLS, shape.text_width))
+    return [Segment(f"{shape.glyphs.reply} ", style("rule")), Segment(words, style("time"))]
 
 
 def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:

@@ -25,4 +25,5 @@ def texts_of(laid: Laid, shape: Shape) -> Texts:
 
 def first_line(laid: Laid, shape: Shape) -> int:
     """Return which of a row's lines is the first of its text."""
-    return laid.text_at + (shape.stacked or laid.row.full_name)
+    quoted = bool(laid.row.quote and not laid.row.folds)
+    return laid.text_at + (shape.stacked or laid.row.full_name) + quoted

@@ -29,7 +29,13 @@ from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.lazy_layout import LaidRows, Place
 from chat_tui.transcript.painted_line import Painted, Part
 from chat_tui.transcript.row_layout import AUTHOR, GAP, Shape, gap_line, with_mark
-from chat_tui.widgets.messages import FollowChanged, MissingInSight, NewerWanted, OlderWanted
+from chat_tui.widgets.messages import (
+    FollowChanged,
+    MissingInSight,
+    NewerWanted,
+    OlderWanted,
+    QuotesWanted,
+)
 from chat_tui.wording.gap_lines import MISSING
 from chat_tui.wording.glyphs import LOADING, PARKED, UNICODE, Glyphs, mark_word
 from sync.machine import MessageId, Nanos, PeerId
@@ -348,6 +354,8 @@ class Transcript(ScrollView, can_focus=False):
             self.post_message(FollowChanged(follow=False))
 
     def _ask_for_more(self, top: int, height: int) -> None:
+        if self.conversation.unquoted:
+            self.post_message(QuotesWanted(self.conversation))
         if self.conversation.loading or self.conversation.stuck:
             return
         if self.conversation.has_older and top < height:

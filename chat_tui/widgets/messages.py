@@ -30,6 +30,17 @@ class NewerWanted(Message):
         return isinstance(message, NewerWanted)
 
 
+@dataclass
+class QuotesWanted(Message):
+    """Rows in memory answer messages that are on the disk, or are not here."""
+
+    conversation: Conversation
+
+    def can_replace(self, message: Message) -> bool:
+        """One wish is enough, however often it comes up."""
+        return isinstance(message, QuotesWanted)
+
+
 class PaneKeysChanged(Message):
     """The protocol's pane has other keys than before."""
 

@@ -38,6 +38,7 @@ class Glyphs:
     trust: dict[Trust, str]
     cursor: str
     pin: str
+    reply: str
     heights: str
     """Signs of a sparkline, from nothing to the highest."""
     shades: str
@@ -77,6 +78,7 @@ UNICODE: Final = Glyphs(
     },
     cursor="▸",
     pin="⚑",
+    reply="↪",
     heights="▁▂▃▄▅▆▇█",
     shades="·░▒▓█",
     probed="◆",
@@ -111,6 +113,7 @@ ASCII: Final = Glyphs(
     },
     cursor=">",
     pin="P",
+    reply="R",
     heights="_.-:=+*#",
     shades=".:=*#",
     probed="X",

@@ -77,6 +77,7 @@ def message(line: Line, name: Name) -> Json:
         "reactions": [dataclasses.asdict(reaction) for reaction in line.reactions],
         "delivery": None if line.delivery is None else line.delivery.value,
         "waits": line.waits,
+        "reply_to": line.reply_to,
     }
 
 

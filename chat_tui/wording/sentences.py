@@ -19,6 +19,9 @@ from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapsh
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""
 
+ID_DRAFTED: Final = 12
+"""Characters of an id that begin a draft: no two of a channel's messages share as many."""
+
 AWAY_CELLS: Final = 40
 """Of why somebody is away, beside their name."""
 

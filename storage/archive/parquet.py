@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from storage.archive.tables import BIGINT_MAX, ROW_GROUP, signed, sync_words
 from sync.entries.entry import Entry
+from sync.entries.replies import answered_by
 from sync.errors import LocalError
 from sync.machine import PeerId
 from sync.runner.log_rows import LogRow
@@ -154,7 +155,7 @@ def _ends(rows: pa.RecordBatch) -> list[int]:
 
 def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool) -> Row:
     """Return the row of `HISTORY` for an entry that `node` holds."""
-    header = entry.header
+    header, answers = entry.header, answered_by(entry)
     return (
         node,
         header.channel_id,
@@ -174,6 +175,7 @@ def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool
         None if header.backlink is None else bytes.fromhex(header.backlink),
         None if header.skiplink is None else bytes.fromhex(header.skiplink),
         list(header.governance) or None,
+        None if answers is None else bytes.fromhex(answers),
     )
 
 

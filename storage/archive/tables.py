@@ -27,7 +27,7 @@ from sync.machine import SECOND, Nanos
 MAJOR: Final = 1
 """One more whenever a reader of the old tables would be wrong; older ones keep a reader."""
 
-MINOR: Final = 2
+MINOR: Final = 3
 """One more with each addition: columns that may be null, tables, kinds, fields of the note."""
 
 FORMAT: Final = f"{MAJOR}.{MINOR}"
@@ -121,11 +121,13 @@ HISTORY: Final = pa.schema(
         pa.field("backlink", pa.binary()),
         pa.field("skiplink", pa.binary()),
         pa.field("governance", pa.list_(pa.binary())),
+        # since 1.3
+        pa.field("reply_to", pa.binary()),
     ]
 )
 """Rows sorted by (created_ns, sync hash). What is not `delivered` is held back, and reconciled
-all the same. Links and `governance` are those of the header; null where there is none, and in older
-exports."""
+all the same. Links and `governance` are those of the header, `reply_to` is what a text answers;
+null where there is none, and in older exports."""
 
 LOG: Final = pa.schema(
     [

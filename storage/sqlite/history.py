@@ -19,15 +19,17 @@ from storage.sqlite.columns import (
 )
 from storage.sqlite.database import Database
 from storage.sqlite.looks import REPLACES, looks_of, readable
+from storage.sqlite.payloads import entry_of
 from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from sync.entries.entry import HASH_SIZE, Text
+from sync.entries.replies import named_target
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.governance_infos import NickOf, Person, nameless
 from sync.view.line_looks import changed
-from sync.view.view import CausalNode, Line, Position, Predecessor
+from sync.view.view import Answers, CausalNode, Line, Position, Predecessor, Unshown
 
 if TYPE_CHECKING:
     from storage.sqlite.stored_governance import StoredGovernance
@@ -227,6 +229,33 @@ class SqliteHistory:
         lines = await self._lines(Query(MENTIONS, (expression, _id(channel), me, limit), channel))
         return lines[-limit:]
 
+    async def answered(
+        self, channel: ChannelId, message_ids: Sequence[MessageId]
+    ) -> dict[MessageId, Line | Unshown]:
+        """See `sync.view.view.History`."""
+        from storage.sqlite import replies  # noqa: PLC0415  # few messages answer others
+
+        found: dict[MessageId, Line | Unshown] = {}
+        for ids in replies.in_parts(message_ids):
+            statement, parameters = replies.asked(channel, ids)
+            lines = await self._lines(Query(statement, parameters, channel), lambda _: ())
+            found |= {line.message_id: line for line in lines}
+            unshown = partial(replies.why_unshown, channel, replies.missing_in(ids, found))
+            found |= await self._database.read(unshown)
+        return found
+
+    async def answers(self, channel: ChannelId, message_id: MessageId, *, limit: int) -> Answers:
+        """See `sync.view.view.History`."""
+        from storage.sqlite import replies  # noqa: PLC0415  # as above
+
+        if not MESSAGE_ID.fullmatch(message_id):
+            return Answers()
+        read = partial(replies.replies_to, channel, message_id, limit)
+        depths, more = await self._database.read(read)
+        lines = await self.answered(channel, [one for one, _ in depths])
+        shown = [(lines[one], depth) for one, depth in depths]
+        return Answers(tuple([(line, at) for line, at in shown if isinstance(line, Line)]), more)
+
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
     ) -> list[CausalNode]:
@@ -322,6 +351,7 @@ def _pending(me: PeerId, waiting: "StoredMessage") -> Line:
         after_gap=False,
         delivery=None,
         pending=True,
+        reply_to=named_target(waiting.entry, text),
     )
 
 
@@ -385,4 +415,5 @@ def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
         own=writer == me,
         after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
         delivery=None if delivery is None else DELIVERY_OF[delivery],
+        reply_to=named_target(entry_of(payload), text) if text.reply_to else None,
     )

@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 
 from proto import entry_pb2
 from sync.entries.entry import HASH_SIZE, TEXT_MAX, Entry, Kind, decode_text, encode_text
+from sync.entries.replies import answered_by
 from sync.errors import DecodeError, LocalError
 from sync.machine import MessageId, PeerId
 
@@ -237,7 +238,7 @@ def anew(entry: Entry) -> list[Anew]:
     if kind != Kind.TEXT:
         return [Anew(kind, entry.body)]
     text = replace(decode_text(entry.body), replaces=old)
-    return [Anew(kind, encode_text(text), replaces=old)]
+    return [Anew(kind, encode_text(text), answered_by(entry), old)]
 
 
 def nobody_hides(_redaction: Entry) -> bool:

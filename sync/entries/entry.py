@@ -97,6 +97,8 @@ class Text:
     text: str
     replaces: str = ""
     """Id of the author's own text that this one stands for (see `changes`); empty for none."""
+    reply_to: str = ""
+    """Id of the message that this one says it answers (see `replies`); empty for none."""
 
 
 LIPMAA_KEPT: Final = 1024
@@ -245,7 +247,10 @@ def encode_text(text: Text) -> bytes:
         raise LocalError(f"A name has 1 to {NICK_MAX} characters; this one has {len(text.nick)}.")
     try:
         replaces = bytes.fromhex(text.replaces) or None
-        parsed = entry_pb2.TextBody(nick=text.nick, text=text.text, replaces=replaces)
+        reply_to = bytes.fromhex(text.reply_to) or None
+        parsed = entry_pb2.TextBody(
+            nick=text.nick, text=text.text, replaces=replaces, reply_to=reply_to
+        )
         return parsed.SerializeToString(deterministic=True)
     except (UnicodeEncodeError, ValueError) as error:
         raise LocalError("The message has characters that are not valid Unicode.") from error
@@ -264,7 +269,13 @@ def decode_text(body: bytes) -> Text:
     nick, text, replaces = parsed.nick, parsed.text, parsed.replaces  # each makes a copy
     if len(nick) > NICK_MAX or len(text) > TEXT_MAX:
         raise DecodeError(f"nick of {len(nick)}, text of {len(text)} characters")
-    return Text(nick, text, replaces.hex() if len(replaces) == HASH_SIZE else "")
+    reply_to = parsed.reply_to
+    return Text(
+        nick,
+        text,
+        replaces.hex() if len(replaces) == HASH_SIZE else "",
+        reply_to.hex() if len(reply_to) == HASH_SIZE else "",
+    )
 
 
 def _header_from_wire(parsed: entry_pb2.Header) -> Header:

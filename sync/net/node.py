@@ -16,6 +16,7 @@ from sync.calimero.governance.ops import Op, OpId
 from sync.calimero.message import STREAM
 from sync.entries import changes
 from sync.entries.changes import Change
+from sync.entries.entry import Kind
 from sync.entries.identity import Identity, verify
 from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
@@ -256,13 +257,28 @@ class Node:
         link = self.mesh.link_to(peer)
         return None if link is None else link.stream.remote_noise_static
 
-    async def submit(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
-        """Write a message; returns once it is committed.
+    async def submit(
+        self, channel: ChannelId, kind: int, body: bytes, about: MessageId | None = None
+    ) -> MessageId:
+        """Write a message, about another one if it says so; returns once it is committed.
 
         Raises:
-            LocalError: the disk refused it, or too much waits already.
+            LocalError: the disk refused it, too much waits already, or the other one is not here
+                or waits for its place.
         """
-        return await self._engine.submit(channel, kind, body)
+        names = () if about is None else (await self._named(channel, about),)
+        return await self._engine.submit(channel, kind, body, names)
+
+    async def _named(self, channel: ChannelId, about: MessageId) -> HistoryEntry:
+        """Return how another message names one that is here.
+
+        Raises:
+            LocalError: it is not here.
+        """
+        loaded = await self._journal.load(channel, [about])
+        if about not in loaded:
+            raise LocalError(changes.NOT_HERE)
+        return loaded[about].named
 
     async def change(self, channel: ChannelId, change: Change) -> MessageId:
         """Edit, hide or react to a message that is here; returns once that is committed.
@@ -271,11 +287,7 @@ class Node:
             LocalError: as `submit`, or the message waits for its place, or a limit.
         """
         body = changes.encode(change)
-        loaded = await self._journal.load(channel, [change.target])
-        if change.target not in loaded:
-            raise LocalError(changes.NOT_HERE)
-        about = (loaded[change.target].named,)
-        return await self._engine.submit(channel, changes.kind_of(change), body, about)
+        return await self.submit(channel, changes.kind_of(change), body, change.target)
 
     async def act(self, channel: ChannelId, op: Op) -> OpId:
         """Govern: sign an op of ours and tell it; returns its id once it is committed.
@@ -359,12 +371,19 @@ class Node:
         written: list[MessageId] = []
         for one in changes.anew(loaded[message_id].entry):
             about: tuple[HistoryEntry, ...] = ()
-            if one.about is not None:
-                about = ((await self._journal.load(channel, [one.about]))[one.about].named,)
+            if one.about is not None and self._can_name(channel, one.kind, one.about):
+                about = (await self._named(channel, one.about),)
             entry = (one.kind, one.body, about, one.replaces)
             written.append(await self._engine.submit(channel, *entry))
         self._listener(ReplacedShown(channel, message_id, written[0]))
         return written[0]
+
+    def _can_name(self, channel: ChannelId, kind: int, about: MessageId) -> bool:
+        """Return whether a message written anew is about another one still.
+
+        A reply whose target is set aside, or was written anew itself, becomes a text like others.
+        """
+        return kind != Kind.TEXT or about in self._runner.groups[channel].sds.log.order
 
     def tell_typing(self, channel: ChannelId) -> None:
         """Tell the others that the person is typing, unless they were told just now."""

@@ -22,11 +22,14 @@ from sync.view.message_infos import ChangeInfo, StoredInfo
 from sync.view.projection import (
     line_of,
 )
+from sync.view.replies import Node, in_order
 from sync.view.view import (
+    Answers,
     CausalNode,
     Line,
     Place,
     Position,
+    Unshown,
 )
 
 
@@ -123,6 +126,38 @@ class SimulatedHistory:
         named = [line for line in self._lines(self._positions(channel)) if not line.own]
         return [line for line in named if nick.casefold() in line.text.casefold()][-limit:]
 
+    async def answered(
+        self, channel: ChannelId, message_ids: Sequence[MessageId]
+    ) -> dict[MessageId, Line | Unshown]:
+        """See `sync.view.view.History`; nobody is blocked in a simulation."""
+        here = {one for _, one in self._positions(channel)}
+        held = self._disk.rows.keys() | self._disk.pending.keys()
+        if channel != self._channel:
+            held = set()
+        return {
+            one: self._line(one) if one in here else _unshown(waits=one in held)
+            for one in message_ids
+        }
+
+    async def answers(self, channel: ChannelId, message_id: MessageId, *, limit: int) -> Answers:
+        """See `sync.view.view.History`; the disk is small, so all replies are looked through."""
+        below: dict[MessageId, list[Line]] = {}
+        for line in self._lines(self._positions(channel)):
+            if line.reply_to is not None:
+                below.setdefault(line.reply_to, []).append(line)
+        nodes: dict[MessageId, Node] = {}
+        level, depth = [message_id], 1
+        while level:
+            found = [(line, one) for one in level for line in below.pop(one, ())]
+            nodes |= {
+                line.message_id: Node(line.message_id, line.lamport, one, depth)
+                for line, one in found
+            }
+            level, depth = [line.message_id for line, _ in found], depth + 1
+        kept = list(nodes.values())[:limit]
+        told = [(self._line(one), depth) for one, depth in in_order(message_id, kept)]
+        return Answers(tuple(told), len(nodes) > limit)
+
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
     ) -> Sequence[CausalNode]:
@@ -213,6 +248,10 @@ class DiskEntries:
         found = self.entry(entry)
         before = None if found is None else found.header.backlink
         return None if before is None else MessageId(before)
+
+
+def _unshown(*, waits: bool) -> Unshown:
+    return Unshown.WAITS if waits else Unshown.ABSENT
 
 
 def _words_of(line: Line) -> str:

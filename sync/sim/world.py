@@ -327,15 +327,27 @@ class World:
             self.witness.delivered(number, rows[entry.message_id], node.disk)
         self.restart(number)
 
-    def write_text(self, number: int, text: str, channel: ChannelId | None = None) -> None:
-        """Let a node's person write a line now."""
-        node = self.nodes[number]
+    def write_text(
+        self,
+        number: int,
+        text: str,
+        channel: ChannelId | None = None,
+        reply_to: MessageId | None = None,
+    ) -> None:
+        """Let a node's person write a line now, which may answer one on the node's disk.
+
+        Raises:
+            LocalError: that one is not there.
+        """
+        node, where = self.nodes[number], self.channel if channel is None else channel
+        if reply_to is not None and reply_to not in node.disks[where].rows:
+            raise LocalError(changes.NOT_HERE)
         if node.runner is None:
             return
         self._tokens += 1
-        body = encode_text(Text(f"node{number}", text))
-        write = values.Write(self._tokens, Kind.TEXT, body)
-        self._feed_channel(node, write, self.channel if channel is None else channel)
+        body = encode_text(Text(f"node{number}", text, reply_to=reply_to or ""))
+        about = () if reply_to is None else (node.disks[where].load(reply_to).named,)
+        self._feed_channel(node, values.Write(self._tokens, Kind.TEXT, body, about), where)
 
     def act(self, number: int, op: Op) -> None:
         """Let a node's person govern now; without the right, nothing comes of it."""
@@ -497,10 +509,17 @@ class World:
         disk = node.disks[channel]
         for message_id in message_ids:
             for one in changes.anew(disk.load(message_id).entry):
-                about = () if one.about is None else (disk.load(one.about).named,)
+                named = one.about is not None and (
+                    one.kind != Kind.TEXT or self._is_delivered(disk, one.about)
+                )
+                about = (disk.load(one.about).named,) if named and one.about else ()
                 self._tokens += 1
                 write = values.Write(self._tokens, one.kind, one.body, about, one.replaces)
                 self._feed_channel(node, write, channel)
+
+    def _is_delivered(self, disk: Disk, message_id: MessageId) -> bool:
+        row = disk.rows.get(message_id)
+        return row is not None and row.status is values.Status.DELIVERED
 
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""

@@ -7,6 +7,7 @@ from typing import Final
 from sync.entries.changes import CHANGING
 from sync.entries.entry import Entry, Kind, Text, decode_text
 from sync.entries.membership import Membership
+from sync.entries.replies import named_target
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.clock_values import Answer, Settled
@@ -92,6 +93,7 @@ def line_of(
         own=entry.header.author == me,
         after_gap=after_gap,
         delivery=delivery,
+        reply_to=named_target(entry, text),
     )
 
 

@@ -4,7 +4,7 @@ The live node, the simulator and a replay all show themselves through these type
 reads an engine. Nothing here does anything: values and one protocol.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -146,6 +146,8 @@ class Line:
     """Whether it waits for ops that say whether its author might write it; not delivered."""
     late: Lateness = Lateness.IN_TIME
     """Its place beside the removals of its author that it claims not to know of."""
+    reply_to: MessageId | None = None
+    """The message that it answers, which may be none that is here; None for no reply."""
 
     @property
     def position(self) -> Position:
@@ -596,6 +598,26 @@ class Inspection(Protocol):
         """
 
 
+class Unshown(Enum):
+    """Why a message that somebody answered cannot be shown."""
+
+    ABSENT = "absent"
+    """It is not here, and may never come."""
+    WAITS = "waits"
+    """It is here, and waits: for its time, for older messages, or for ops of governance."""
+    BLOCKED = "blocked"
+    """The person has blocked its author."""
+
+
+class Answers(NamedTuple):
+    """Replies to a message and to those replies: each after the one that it answers."""
+
+    lines: tuple[tuple[Line, int], ...] = ()
+    """With how many steps each is away: 1 answers the message itself."""
+    more: bool = False
+    """Whether there are others, older ones mostly."""
+
+
 class Predecessor(NamedTuple):
     """A channel that another one goes on from, and the place where that was founded."""
 
@@ -648,6 +670,14 @@ class History(Protocol):
 
     async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines of others whose text may name `nick`, oldest first."""
+
+    async def answered(
+        self, channel: ChannelId, message_ids: Sequence[MessageId]
+    ) -> Mapping[MessageId, Line | Unshown]:
+        """Return each of these messages, which others answer, or why it is not shown."""
+
+    async def answers(self, channel: ChannelId, message_id: MessageId, *, limit: int) -> Answers:
+        """Return up to `limit` delivered replies to a message, at all depths."""
 
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int

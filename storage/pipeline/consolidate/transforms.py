@@ -164,7 +164,9 @@ def checked(found: "DataFrame") -> "DataFrame":
     hashed = found.withColumn(REASON, F.when(~is_hash, F.lit(FALSE_ID)))
     # the smallest of several signatures: the same one wherever this runs
     by_id = hashed.repartition("message_id").sortWithinPartitions(
-        "message_id", "signature", F.col("backlink").desc(), F.col("skiplink").desc()
+        "message_id",
+        "signature",
+        *(F.col(name).desc() for name in ("backlink", "skiplink", "reply_to")),
     )
     schema = StructType([*hashed.schema, StructField(CHOSEN, BooleanType())])
     return by_id.mapInArrow(verified, schema)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from storage.archive.tables import BIGINT_MAX, HISTORY, SYNC_HASH, signed, sync_words
 from sync.entries.entry import Entry, content_of, open_content
 from sync.entries.identity import verify
+from sync.entries.replies import answered_by
 from sync.errors import RemoteError
 from sync.group.ingest import Gate, history_of
 from sync.machine import ChannelId
@@ -38,8 +39,8 @@ CLAIMS: Final = (
 )
 """Columns that repeat what the header says; the last check of a row holds them against it."""
 
-LINKS: Final = ("backlink", "skiplink", "governance")
-"""The same, of exports since 1.1: null in others."""
+LINKS: Final = ("backlink", "skiplink", "governance", "reply_to")
+"""The same, of exports since 1.1, and what the body says is answered, since 1.3: null in others."""
 
 SIGNED: Final = ("header", "signature", "body")
 COLUMNS: Final = tuple([name for name in HISTORY.names if name not in ("node", "delivered")])
@@ -120,8 +121,8 @@ def wrong(row: Row) -> str | None:
 
 
 def _claims(entry: Entry) -> dict[str, Any]:
-    """Return what the columns of `CLAIMS` are by the header."""
-    header = entry.header
+    """Return what the columns of `CLAIMS` are by the header, and those of `LINKS`."""
+    header, answers = entry.header, answered_by(entry)
     message = Message(
         sender_id=header.author,
         message_id=entry.message_id,
@@ -144,6 +145,7 @@ def _claims(entry: Entry) -> dict[str, Any]:
         "backlink": None if header.backlink is None else bytes.fromhex(header.backlink),
         "skiplink": None if header.skiplink is None else bytes.fromhex(header.skiplink),
         "governance": list(header.governance),
+        "reply_to": None if answers is None else bytes.fromhex(answers),
     }
 
 

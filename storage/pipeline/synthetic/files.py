@@ -119,7 +119,8 @@ class HistoryTable:
         columns["channel"] = pa.DictionaryArray.from_arrays(
             pa.array(np.zeros(count, np.int32)), self.values["channel"]
         )
-        columns["governance"] = pa.nulls(count, HISTORY.field("governance").type)
+        for name in ("governance", "reply_to"):
+            columns[name] = pa.nulls(count, HISTORY.field(name).type)
         columns["parents"] = self.values["parents"].take(pa.array(message))
         table = pa.table([columns[name] for name in HISTORY.names], schema=CODED_HISTORY)
         for (at, who), kind in false.items():

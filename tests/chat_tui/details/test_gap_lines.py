@@ -50,8 +50,8 @@ async def test_the_cursor_stands_on_a_gap_between_two_messages() -> None:
         await pilot.press("up", "up")
         above = app.transcript.selected()
 
-    assert on_gap[0].startswith("┆ ▸a message is lost; r tries again, h hides")
-    assert "Enter what is known · r ask again now · h hide this line" in keys
+    assert on_gap[0].startswith("┆ ▸a message is lost; a tries again, h hides")
+    assert "Enter what is known · a ask again now · h hide this line" in keys
     assert below is not None
     assert below.nick == "dave"
     assert above is not None
@@ -92,11 +92,11 @@ async def test_r_on_the_last_line_asks_before_the_time_that_was_drawn() -> None:
         [request] = requests(scene)
         await go_to_tail(pilot)
         scene.turn_silent()
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "Asking for 1 missing message now" in shown(app))
         scene.world.run(SECOND // 4)
         [asked] = requests(scene)
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "It was asked for 0 s ago" in shown(app))
         scene.world.run(SECOND)
         [again] = requests(scene)
@@ -116,7 +116,7 @@ async def test_what_r_asked_for_comes_and_is_shown_before_what_waited_for_it() -
     async with reading(scene) as (app, pilot):
         [request] = requests(scene)
         await go_to_tail(pilot)
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "Asking for" in shown(app))
         scene.world.run(SECOND // 2)
         app._tick()
@@ -132,7 +132,7 @@ async def test_r_on_a_gap_asks_for_what_was_given_up_and_the_gap_is_filled_when_
     scene = scenes.morning()
     async with reading(scene) as (app, pilot):
         await go_to_gap(pilot)
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "Asking for 1 missing message now" in shown(app))
         scene.world.run(SECOND // 4)
         app._tick()
@@ -158,7 +158,7 @@ async def test_with_nobody_here_r_says_so_and_asks_nobody() -> None:
         for other in (BOB, CAROL):
             scene.world.crash(other)
         scene.world.run(30 * SECOND)
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "Nobody is here to ask" in shown(app))
 
 
@@ -204,11 +204,11 @@ async def test_what_is_asked_for_is_not_hidden() -> None:
         assert app.transcript.part is Part.TAIL
 
 
-async def test_r_and_h_mean_nothing_on_a_message() -> None:
+async def test_a_and_h_mean_nothing_on_a_message() -> None:
     scene = scenes.morning()
     async with reading(scene) as (app, pilot):
         before = requests(scene)
-        await pilot.press("ctrl+t", "r", "h")
+        await pilot.press("ctrl+t", "a", "h")
         await pilot.pause()
 
         assert gap_lines(app) == [f"┆  {LOST}; /repair tries again"]
@@ -227,7 +227,7 @@ async def test_enter_on_the_last_line_says_who_named_it_who_was_asked_and_when_n
         await pilot.press("enter")
         await until(pilot, lambda: request.message_id in shown(app))
         before = shown(app)
-        await pilot.press("r")
+        await pilot.press("a")
         await until(pilot, lambda: "Asking for" in shown(app))
         scene.world.run(SECOND // 4)
         await until(pilot, lambda: "last by us at" in shown(app))
@@ -348,14 +348,14 @@ async def test_gaps_where_nothing_ever_was_missing_offers_no_key_to_ask() -> Non
         await command(pilot, "/gaps")
         await until(pilot, lambda: "Nothing is missing here, as far" in shown(app))
 
-        assert "r ask again" not in shown(app)
+        assert "a ask again" not in shown(app)
 
 
 async def test_gaps_that_are_filled_while_they_are_looked_at_are_missing_no_more() -> None:
     scene = scenes.repairing()
     async with reading(scene, (100, 40)) as (app, pilot):
         await command(pilot, "/gaps")
-        await until(pilot, lambda: "r ask again now" in shown(app))
+        await until(pilot, lambda: "a ask again now" in shown(app))
         screen = app.screen
         assert isinstance(screen, HoleScreen)
         scene.world.restart(CAROL)
@@ -363,7 +363,7 @@ async def test_gaps_that_are_filled_while_they_are_looked_at_are_missing_no_more
         screen.tick()
         await until(pilot, lambda: "Nothing is missing here any more" in shown(app))
 
-        assert "r ask again" not in shown(app)
+        assert "a ask again" not in shown(app)
 
 
 async def test_where_nobody_is_here_to_ask_no_key_to_ask_is_offered() -> None:
@@ -374,4 +374,4 @@ async def test_where_nobody_is_here_to_ask_no_key_to_ask_is_offered() -> None:
         await command(pilot, "/gaps")
         await until(pilot, lambda: "it is asked for once somebody is here" in shown(app))
 
-        assert "r ask again" not in shown(app)
+        assert "a ask again" not in shown(app)

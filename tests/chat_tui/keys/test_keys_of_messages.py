@@ -32,7 +32,7 @@ async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> 
         await press(pilot, "w", "c")
         moved, copied = selected(app), app.clipboard
 
-    assert "Enter details · c copy · q quote · o link · Esc back" in hint
+    assert "r reply · e edit · Del delete · p pin · q quote · Enter details · Esc back" in hint
     assert unmoved == before
     assert not_copied == ""
     assert moved != before
@@ -73,19 +73,19 @@ async def test_keys_of_hits_are_changed() -> None:
 
 async def test_keys_on_a_gap_are_changed_and_its_line_and_its_details_say_so() -> None:
     async with reading(scenes.morning()) as (app, pilot):
-        change_keys(app, reading_ask="a", reading_hide="x")
+        change_keys(app, reading_ask="z", reading_hide="x")
         await go_to_gap(pilot)
         hint = shown(app)
         await press(pilot, "enter")
-        await until(pilot, lambda: "a ask again now" in shown(app))
+        await until(pilot, lambda: "z ask again now" in shown(app))
         in_details = isinstance(app.screen, HoleScreen)
         await press(pilot, "escape", "h")
-        kept = "a message is lost; a tries again, x hides" in shown(app)
+        kept = "a message is lost; z tries again, x hides" in shown(app)
         await press(pilot, "x")
         hidden = "a message is lost" not in shown(app)
 
-    assert "Enter what is known · a ask again now · x hide this line" in hint
-    assert "a message is lost; a tries again, x hides" in hint
+    assert "Enter what is known · z ask again now · x hide this line" in hint
+    assert "a message is lost; z tries again, x hides" in hint
     assert in_details
     assert kept
     assert hidden

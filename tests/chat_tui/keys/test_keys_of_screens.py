@@ -57,13 +57,13 @@ async def test_texts_over_the_chat_follow_changed_keys() -> None:
 
 async def test_a_list_over_the_chat_follows_changed_keys() -> None:
     async with reading(long_talk()) as (app, pilot):
-        change_keys(app, over_first="x", over_down="a", over_enter="z")
+        change_keys(app, over_first="x", over_down="l", over_enter="z")
         await command(pilot, "/mentions")
         await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
         says = shown(app)
         await press(pilot, "home", "j", "enter")
         stays = isinstance(app.screen, ChoiceScreen)
-        await press(pilot, "x", "a", "z")
+        await press(pilot, "x", "l", "z")
         await until(pilot, lambda: selected(app) == "alice, apple 150")
 
     assert "z goes there · Esc closes" in says

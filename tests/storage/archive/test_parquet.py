@@ -17,7 +17,7 @@ PARTS = (1, 6, 3, 20)
 
 def rows() -> list[Row]:
     """Rows of `HISTORY`, some of them long."""
-    filled = {"parents": [b"p"], "delivered": True, "governance": None}
+    filled = {"parents": [b"p"], "delivered": True, "governance": None, "reply_to": None}
     texts = {"node", "channel", "author"}
     names = [name for name in HISTORY.names if name not in filled]
     found = []

@@ -1,0 +1,94 @@
+"""Keys on a selected message: reply, edit, delete, and the way to what it answers and back."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.cells import cell_len
+
+from chat_tui.keys.table import with_keys
+from chat_tui.model.row import Row
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.slash import is_command
+from chat_tui.widgets.composer import Composer
+from chat_tui.wording.sentences import ID_DRAFTED
+from sync.machine import MessageId
+from sync.view.view import Position
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+PLACES_KEPT: Final = 100
+"""Messages to come back to, the last ones; nobody remembers more of the way."""
+
+SEPARATOR: Final = " · "
+ALWAYS: Final = ("{reading_details} details", "{close} back")
+NO_WAY_BACK: Final = (
+    "There is nothing to come back from; {reading_answered} goes to what a message answers."
+)
+
+
+class Answering:
+    """Does what these keys mean; `place` is the widget that asks, `submit` runs a command."""
+
+    def __init__(
+        self, place: "Widget", composer: Composer, submit: Callable[[str], Awaitable[object]]
+    ) -> None:
+        self._place, self._composer, self._submit = place, composer, submit
+        self._way: list[tuple[Position, MessageId]] = []
+
+    def reply(self, row: Row) -> None:
+        """Have the person write a reply; what was begun becomes it, unless it is a command."""
+        begun = self._composer.text
+        if not is_command(begun):
+            self._composer.take_text()
+        else:
+            begun = ""
+        self._composer.begin(f"/reply {row.line.message_id[:ID_DRAFTED]} {begun}")
+        self._composer.focus()
+
+    async def edit(self, row: Row) -> None:
+        """Have the person edit a message."""
+        await self._submit(f"/edit {row.line.message_id}")
+        self._composer.focus()
+
+    def came_from(self, place: tuple[Position, MessageId]) -> None:
+        """Remember a message to come back to."""
+        self._way = [*self._way, place][-PLACES_KEPT:]
+
+    def way_back(self) -> tuple[Position, MessageId] | None:
+        """Return the message that one came from last, and forget it; None if there is none."""
+        return self._way.pop() if self._way else None
+
+    def forget(self) -> None:
+        """Forget the way: another channel is open."""
+        self._way.clear()
+
+    def keys(self, row: Row, cells: int) -> str:
+        """Return which keys there are for a message, as many as fit."""
+        chosen = keys_of(self._place)
+        last = [with_keys(one, chosen) for one in ALWAYS]
+        said: list[str] = []
+        for one in _keys(row):
+            more = [*said, with_keys(one, chosen)]
+            if cell_len(SEPARATOR.join([*more, *last])) > cells:
+                break
+            said = more
+        return SEPARATOR.join([*said, *last])
+
+
+def _keys(row: Row) -> Iterator[str]:
+    """Yield keys and what they do, those first that are wanted most."""
+    line = row.line
+    if line.act is None:
+        yield "{reading_reply} reply"
+        if line.own and not line.deleted:
+            yield "{reading_edit} edit"
+        if line.own and not line.deleted:
+            yield "{reading_delete} delete"
+        if line.reply_to is not None:
+            yield "{reading_answered} what it answers"
+    yield "{reading_pin} unpin" if row.pinned else "{reading_pin} pin"
+    yield "{reading_quote} quote"
+    yield "{reading_copy} copy"
+    yield "{reading_thread} answers"
+    yield "{reading_open} link"
