@@ -35,7 +35,7 @@ class Listed:
     note: str = ""
     """A remark about the list, as a sentence."""
     depths: tuple[int, ...] = ()
-    """How far in each stands; none: all stand alike."""
+    """Steps further in of each; none: all stand alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Row:
     """Whether the reader does not want to be told of the gap any more."""
     pinned: bool = False
     quote: str = ""
-    """What stands above a reply: who wrote what it answers; safe to show."""
+    """Line above a reply: who wrote what it answers; safe to show."""
     read_by: str = ""
     """The readers of whom this is the newest own message that they have read; safe to show."""
 

@@ -1,4 +1,4 @@
-"""What stands above a reply: who wrote what it answers, or why that is not shown.
+"""The line above a reply: who wrote what it answers, or why that is not shown.
 
 Rule: the sign before it stands where no text of anybody can: at the left edge of a line, or in the
 column of times and names. Only a message whose signed bytes name another one has it.

@@ -599,7 +599,7 @@ class Inspection(Protocol):
 
 
 class Unshown(Enum):
-    """Why a message that somebody answered cannot be shown."""
+    """Reason why a message that somebody answered cannot be shown."""
 
     ABSENT = "absent"
     """It is not here, and may never come."""

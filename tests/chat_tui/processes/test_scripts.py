@@ -57,6 +57,30 @@ async def test_a_script_writes_elsewhere_and_stays_where_it_is(tmp_path: Path) -
     assert "You are not in #nowhere" in error["message"]
 
 
+async def test_a_script_answers_and_what_it_answers_stands_above_it_in_text(
+    tmp_path: Path,
+) -> None:
+    alice = person("alice", tmp_path, channel_of_its_own())
+    bob = person("bob", tmp_path, alice.channel)
+    async with PlainProcess(alice) as writer, PlainProcess(bob) as reader:
+        await everyone_sees_everyone([writer, reader])
+        [asked] = await writer.say("who comes?")
+        await reader.wait_for("message", id=asked["id"])
+        await reader.send(json.dumps({"text": "/I do", "reply_to": asked["id"]}))
+        answer = await writer.wait_for("message", text="/I do")
+        await reader.send(json.dumps({"text": "to nobody", "reply_to": "f" * 64}))
+        error = await reader.wait_for("error")
+    as_text = [one for one in alice.plain("--no-discovery") if one != "--json"]
+    printed = await run(as_text, said="")
+
+    assert answer["reply_to"] == asked["id"]
+    assert asked["reply_to"] is None
+    assert "No message here has an id" in error["message"]
+    lines = printed.stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith("bob: /I do"))
+    assert lines[at - 1] == "↪ alice: who comes?"
+
+
 async def test_send_reads_standard_input_reaches_one_person_and_joins_only_if_asked(
     tmp_path: Path,
 ) -> None:

@@ -145,8 +145,8 @@ async def test_replies_in_circles_end(tmp_path: Path) -> None:
         )
         await store.database.write(
             lambda db: db.execute(
-                "UPDATE messages SET payload = CAST(payload || x'2220' || ? AS BLOB), body_size = body_size + 34"
-                " WHERE message_id = ?",
+                "UPDATE messages SET body_size = body_size + 34,"
+                " payload = CAST(payload || x'2220' || ? AS BLOB) WHERE message_id = ?",
                 (bytes.fromhex(id_of(second)), bytes.fromhex(id_of(first))),
             )
         )
