@@ -52,7 +52,7 @@ B_MINUTES: Final = 53
 
 GAP_MINUTES: Final = 5
 
-SINCE_1_1: Final = ("backlink", "skiplink", "governance")
+SINCE_1_1: Final = ("backlink", "skiplink", "governance", "reply_to")
 """Columns that are null in these rows."""
 
 GOAL_CPU_S: Final = 40.0

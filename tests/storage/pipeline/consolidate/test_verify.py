@@ -20,6 +20,7 @@ from storage.pipeline.consolidate.verify import (
 )
 from sync.group.values import StoredMessage
 from tests.support.sync.entries import Author
+from tests.support.sync.replied import replied
 
 HUGE_LOG = 2**64 - 5
 
@@ -44,6 +45,7 @@ def row_of(message: StoredMessage) -> dict[str, Any]:
         "backlink": None if header.backlink is None else bytes.fromhex(header.backlink),
         "skiplink": None if header.skiplink is None else bytes.fromhex(header.skiplink),
         "governance": None,
+        "reply_to": None,
     }
 
 
@@ -70,6 +72,18 @@ def test_a_column_that_was_not_signed_is_named(column: str) -> None:
     other = value + 1 if isinstance(value, int) else value[:-1]
 
     assert wrong(values(row, **{column: other})) == f"not as signed: {column}"
+
+
+def test_what_a_reply_answers_is_held_against_its_body() -> None:
+    author = Author("alice")
+    target = author.write("tea?")
+    row = row_of(replied(Author("bob"), "yes", target))
+    answered = bytes.fromhex(target.entry.message_id)
+
+    assert wrong(values(row, reply_to=answered)) is None
+    assert wrong(values(row)) is None, "an older export has no such column"
+    assert wrong(values(row, reply_to=bytes(32))) == "not as signed: reply_to"
+    assert wrong(values(row_of(target), reply_to=answered)) == "not as signed: reply_to"
 
 
 def test_a_signature_of_somebody_else_is_refused() -> None:
