@@ -233,7 +233,7 @@ class SqliteHistory:
         self, channel: ChannelId, message_ids: Sequence[MessageId]
     ) -> dict[MessageId, Line | Unshown]:
         """See `sync.view.view.History`."""
-        from storage.sqlite import replies  # noqa: PLC0415  # few messages answer others
+        from storage.sqlite.relations import replies  # noqa: PLC0415  # few messages answer others
 
         found: dict[MessageId, Line | Unshown] = {}
         for ids in replies.in_parts(message_ids):
@@ -246,7 +246,7 @@ class SqliteHistory:
 
     async def answers(self, channel: ChannelId, message_id: MessageId, *, limit: int) -> Answers:
         """See `sync.view.view.History`."""
-        from storage.sqlite import replies  # noqa: PLC0415  # as above
+        from storage.sqlite.relations import replies  # noqa: PLC0415  # as above
 
         if not MESSAGE_ID.fullmatch(message_id):
             return Answers()
@@ -262,7 +262,7 @@ class SqliteHistory:
         """See `sync.view.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return []
-        from storage.sqlite.causal import around  # noqa: PLC0415  # no first paint needs a graph
+        from storage.sqlite.relations.causal import around  # noqa: PLC0415  # no first paint needs a graph
 
         return await self._database.read(partial(around, channel, message_id, depth, limit))
 

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite import replies
+from storage.sqlite.relations import replies
 from sync.entries.changes import Edit, Redaction
 from sync.group.values import Record, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId
 from sync.view.view import Answers, Line, Unshown
 from tests.support.storage.stores import Store, delivered, membership, opened
-from tests.support.sync.changed import changed
+from tests.support.sync.changed import changed, nowhere, replied
 from tests.support.sync.entries import CHANNEL, Author
-from tests.support.sync.replied import nowhere, replied
 
 OTHER = ChannelId("dd" * 16)
 MANY = 10_000

@@ -10,8 +10,8 @@ from sync.entries.entry import Kind, Text, decode_text, encode_text
 from sync.entries.replies import answered_by
 from sync.errors import LocalError
 from sync.machine import MessageId
+from tests.support.sync.changed import nowhere, replied
 from tests.support.sync.entries import Author
-from tests.support.sync.replied import nowhere, replied
 
 ID = MessageId("5e" * 32)
 RELEASED_PLAIN = "0a05616c696365120568656c6c6f"

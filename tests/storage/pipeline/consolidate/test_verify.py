@@ -19,8 +19,8 @@ from storage.pipeline.consolidate.verify import (
     wrong,
 )
 from sync.group.values import StoredMessage
+from tests.support.sync.changed import replied
 from tests.support.sync.entries import Author
-from tests.support.sync.replied import replied
 
 HUGE_LOG = 2**64 - 5
 

@@ -1,0 +1,1 @@
+"""Relations of messages: the causal graph around one, and the replies to one."""
