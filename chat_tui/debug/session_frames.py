@@ -20,6 +20,8 @@ from sync.manager.payload_kinds import (
 from sync.p2panda import messages as p2panda
 from sync.p2panda.words import said
 from sync.sessions.handshake import SyncHandshake
+from sync.sketch import messages as sketch
+from sync.sketch.words import said as symbols_said
 from sync.waku.message import Items, RangesData
 
 ENTRIES_SHOWN: Final = 16
@@ -34,6 +36,7 @@ NAMES: Final = {
     PayloadKind.LOGS: "LOGS",
     PayloadKind.HASHES: "HASHES",
     PayloadKind.FILTER: "FILTER",
+    PayloadKind.SYMBOLS: "SYMBOL",
     PayloadKind.WANT: "WANT",
     PayloadKind.ENTRY: "ENTRY",
     PayloadKind.PAGE: "PAGE",
@@ -91,7 +94,7 @@ def _other(message: Message) -> Decoded:
 
 
 def _words(message: Message) -> str:  # one line for each message
-    """Return what a message of Calimero's protocols says."""
+    """Return what a message of Calimero's protocols, or of a sketch, says."""
     match message:
         case delta.BloomFilter(floor, held, wanted, near):
             return (
@@ -118,7 +121,7 @@ def _words(message: Message) -> str:  # one line for each message
         case state.Outcome(root, entries):
             return f"root {root.hex()[:8]}…, {count(entries, 'entry', 'entries')}"
         case _:
-            return type(message).__name__
+            return symbols_said(message) if isinstance(message, sketch.Message) else ""
 
 
 def _handshake(message: SyncHandshake) -> Decoded:

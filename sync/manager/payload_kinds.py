@@ -1,7 +1,7 @@
 """Kinds of what goes over a session's stream, told by its bytes alone, for whoever shows them.
 
 Each protocol has a spelling of its own: ranges begin with our cluster, messages about author logs
-are CBOR arrays, those of Calimero begin with a tag, frames of the check are protobuf.
+are CBOR arrays, those of Calimero and sketches begin with a tag, frames of the check are protobuf.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,7 @@ from sync.check.wire import decode_frame
 from sync.errors import RemoteError
 from sync.p2panda import messages as p2panda
 from sync.sessions.handshake import SyncHandshake
+from sync.sketch import messages as sketch
 from sync.waku.message import CLUSTER, RangesData
 from sync.waku.wire import decode_ranges
 
@@ -32,6 +33,8 @@ class PayloadKind(Enum):
     """Of the nodes of two trees of state."""
     FILTER = "filter"
     """Ids that are held, as delta sync tells them."""
+    SYMBOLS = "symbols"
+    """Of a sketch of all ids."""
     WANT = "request"
     ENTRY = "entry"
     PAGE = "page"
@@ -48,6 +51,7 @@ Message: TypeAlias = (
     | delta.Message
     | snapshot.Message
     | snapshot.ChunkHead
+    | sketch.Message
     | check.Frame
 )
 
@@ -68,6 +72,13 @@ KINDS: Final[dict[type, PayloadKind]] = {
     snapshot.SnapshotMore: PayloadKind.WANT,
     snapshot.SnapshotDone: PayloadKind.WANT,
     snapshot.ChunkHead: PayloadKind.PAGE,
+    sketch.Opening: PayloadKind.SYMBOLS,
+    sketch.MoreSymbols: PayloadKind.SYMBOLS,
+    sketch.AskMore: PayloadKind.WANT,
+    sketch.Wanted: PayloadKind.WANT,
+    sketch.Stop: PayloadKind.WANT,
+    sketch.Entries: PayloadKind.ENTRY,
+    sketch.Done: PayloadKind.ENTRY,
     **dict.fromkeys(
         (check.Claim, check.Proof, check.Verdict, check.Ask, check.Hashes, check.Leaves, check.End),
         PayloadKind.CHECK,
@@ -87,15 +98,19 @@ BEGINNINGS: Final = {
     **dict.fromkeys((3, 17), PayloadKind.ENTRY),
     4: PayloadKind.FILTER,
     16: PayloadKind.WANT,
+    **dict.fromkeys((32, 33), PayloadKind.SYMBOLS),
+    35: PayloadKind.WANT,
+    36: PayloadKind.ENTRY,
 }
-"""By the first byte, of those of Calimero's messages that may be long."""
+"""By the first byte, of those of Calimero's messages and of sketches that may be long."""
 
-CALIMERO: Final[tuple[Callable[[bytes], Message], ...]] = (
+TAGGED: Final[tuple[Callable[[bytes], Message], ...]] = (
     snapshot.head_of,
     state.decode,
     delta.decode,
     snapshot.decode,
     decode_handshake,
+    sketch.decode,
 )
 """They share tags, but no bytes are a message of two of them."""
 
@@ -108,7 +123,7 @@ def read(payload: bytes) -> Message | None:
     elif payload[0] >= ARRAY:
         readers = (p2panda.decode,)
     else:
-        readers = (*CALIMERO, decode_frame, decode_ranges)
+        readers = (*TAGGED, decode_frame, decode_ranges)
     for reader in readers:
         try:
             return reader(payload)

@@ -56,8 +56,11 @@ BY_RULE: Final[Mapping[str, Protocols]] = {
         one.name: Protocols(
             (WAKU_SYNC, LogSync(SyncKind.CHOOSE, WAKU_SYNC, frozenset({one.kind})), one)
         )
-        for one in (DELTA, SNAPSHOT, SKETCH)
+        for one in (DELTA, SNAPSHOT)
     },
+    SKETCH.name: Protocols(
+        (*WITH_P2PANDA, LogSync(SyncKind.CHOOSE, WAKU_SYNC, frozenset({SKETCH.kind})), SKETCH)
+    ),  # with those that announce author logs, a new link waits for what is announced
     **{
         one.name: Protocols((WAKU_SYNC, StateSync(SyncKind.CHOOSE, frozenset({one.kind})), one))
         for one in (HASH, LEVEL)

@@ -17,6 +17,7 @@ from sync.sim.scale import Bound
 from sync.sketch import floors, lookup, peeling, prefix
 from sync.sketch import messages as sketch_messages
 from sync.sketch import session as sketch
+from sync.structures.sorted_run import HASH_BYTES
 
 LOG_BOUNDS: Final[dict[str, Bound]] = {
     "DeltaAsking._asked": delta_messages.WALK_MAX,
@@ -43,7 +44,8 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "Peeling._pure": sketch_messages.SYMBOLS_MAX,
     "Peeling._touched": peeling.FOUND_MAX,
     "Peeling.waves": sketch_messages.SYMBOLS_MAX,
-    "Prefix._pending": prefix.BATCH,
+    "Prefix._hashes": HASH_BYTES * prefix.BATCH,
+    "Prefix._times": prefix.BATCH,
     "SketchExchange._done": 2,
     "SketchExchange.cards": sketch.ROUNDS_MAX,
     "SketchSending._due": peeling.FOUND_MAX,

@@ -3,10 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
-from sync.sketch.prefix import SLICE, Sketch, first_of
-from sync.structures.ordered_set import OrderedSet, SyncId
+from sync.sketch.prefix import SLICE, Sketch, first_of, hashes_between
+from sync.structures.ordered_set import OrderedSet
 from sync.structures.sorted_run import Words
 
 BETWEEN_MAX: Final = 20_000
@@ -43,12 +41,3 @@ class Lowering:
             self.sketch = replace(sketch, symbols=sketch.symbols.copy(), floor=self.floor, ids=ids)
         self.sketch.symbols.put(self._left[:SLICE], sketch.key, -1)
         self._left = self._left[SLICE:] if len(self._left) > SLICE else None
-
-
-def hashes_between(items: OrderedSet, lower: SyncId, upper: SyncId) -> Words:
-    """Return the hashes of ids from `lower` up to, and without, `upper`, which has none itself."""
-    parts = [
-        part.hashes[: int(part.timestamps.searchsorted(np.uint64(upper.timestamp)))]
-        for part in items.parts(lower)
-    ]
-    return np.concatenate(parts)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from sync.structures.sorted_run import (
-    HASH_WORDS,
+    HASH_BYTES,
     Columns,
     Positions,
     SyncId,
@@ -21,8 +21,8 @@ from sync.structures.sorted_run import (
 STEP: Final = 1 << 18
 """Ids that are looked at in one step: 2 ms."""
 
-FILTER: Final = np.uint64(0xFFFF)
-"""Bits of a hash that a table of bytes is asked about first, 64 kB."""
+FILTER: Final = np.uint64((1 << 18) - 1)
+"""Bits of a hash that a table of bytes is asked about first, 256 kB."""
 
 
 class Lookup:
@@ -49,8 +49,9 @@ class Lookup:
             return
         timestamps, hashes = self._parts[0]
         near = self._near(hashes[self._at : self._at + STEP, 0]) + self._at
-        raw = [hashes[at, :HASH_WORDS].tobytes() for at in near.tolist()]
-        held = sync_ids(timestamps[near].tolist(), raw)
+        raw = hashes[near].tobytes()
+        told = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
+        held = sync_ids(timestamps[near].tolist(), told)
         self.found += [one for one in held if one.hash in self._wanted]
         self._at += STEP
         if self._at >= len(timestamps):

@@ -123,14 +123,15 @@ class Stop:
 Message: TypeAlias = Opening | MoreSymbols | AskMore | Wanted | Entries | Done | Stop
 
 TAGS: Final[dict[type[Message], int]] = {
-    Opening: 0,
-    MoreSymbols: 1,
-    AskMore: 2,
-    Wanted: 3,
-    Entries: 4,
-    Done: 5,
-    Stop: 6,
+    Opening: 32,
+    MoreSymbols: 33,
+    AskMore: 34,
+    Wanted: 35,
+    Entries: 36,
+    Done: 37,
+    Stop: 38,
 }
+"""Behind those of Calimero's messages, so that a payload says by itself what it is."""
 
 
 def encode(message: Message) -> bytes:
@@ -148,7 +149,8 @@ def encode(message: Message) -> bytes:
             _write_symbols(out, symbols, first, ids)
         case Wanted(owed, hashes):
             out.u32(owed)
-            out.each(hashes, lambda one: out.fixed(one, HASH_BYTES))
+            out.u32(len(hashes))
+            out.data += b"".join(hashes)
         case Entries(contents):
             out.each(contents, lambda one: _write_content(out, one))
         case Stop(reason):
@@ -207,7 +209,8 @@ def _read_more(reader: BorshReader) -> MoreSymbols:
 
 def _read_wanted(reader: BorshReader) -> Wanted:
     owed = reader.count(FOUND_MAX)
-    hashes = reader.each(lambda: reader.fixed(HASH_BYTES), FOUND_MAX - owed)
+    raw = reader.fixed(HASH_BYTES * reader.count(FOUND_MAX - owed))
+    hashes = tuple([raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)])
     if len(set(hashes)) < len(hashes):
         raise DecodeError("a hash that is wanted twice")
     return Wanted(owed, hashes)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.bench.limits import latency, rate
+from tests.bench.limits import latency, rate, sketch
 from tests.bench.limits.figures import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
@@ -10,5 +10,6 @@ LIMITS: Final[dict[str, Limit]] = {
     for one in (
         rate.LIMIT,
         latency.LIMIT,
+        sketch.LIMIT,
     )
 }

@@ -1,11 +1,14 @@
-"""Mode 0, mode 1, delta sync and Waku Sync, over the same two pasts, end in the same bytes."""
+"""All ways to compare messages, over the same two pasts, end in the same bytes."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sync.sessions import selection
+from sync.sketch import prefix
 from tests.support.sync.meetings.pasts import (
     BOTH,
     LAST,
@@ -17,9 +20,18 @@ from tests.support.sync.meetings.pasts import (
     pasts,
 )
 
-PROTOCOLS: Final = ("waku", "logheight", "sets", "delta")
+PROTOCOLS: Final = ("waku", "logheight", "sets", "delta", "sketch")
 FRONTIER: Final = Line(LAST, holders=BOTH)
 """A newest line that both know: without one, delta sync is not for them."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _symbols_of_one() -> Iterator[None]:
+    """Have symbols kept of any number of messages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix, "SKETCH_IDS_MIN", 0)
+        patch.setattr(selection, "SKETCH_IDS_MIN", 0)
+        yield
 
 
 @pytest.mark.parametrize("feature", PASTS)

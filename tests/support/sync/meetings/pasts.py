@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sync.group.status import Status
 from sync.group.values import SessionEnded, StartSession, StoredMessage
 from sync.machine import HOUR, MILLISECOND, MINUTE, PeerId
-from sync.manager.registry import WITH_CALIMERO
+from sync.manager.registry import PROTOCOLS
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.pairs import Pair
@@ -60,7 +60,7 @@ pasts = st.lists(lines, min_size=1, max_size=24)
 
 def met(past: list[Line], own: tuple[int, int]) -> Pair:
     """Return two members with these pasts, who also wrote `own` lines each."""
-    members = [Member(name, protocols=WITH_CALIMERO) for name in ("alice", "bob")]
+    members = [Member(name, protocols=PROTOCOLS) for name in ("alice", "bob")]
     one, other = sorted(members, key=lambda member: member.peer_id)
     both = Pair(one, other)
     devices: dict[tuple[int, bool], Author] = {}
@@ -85,12 +85,22 @@ def met(past: list[Line], own: tuple[int, int]) -> Pair:
 
 def meet(both: Pair, protocol: str, now: int) -> None:
     """Let the one side begin as many sessions as it takes until one is proved to end equal."""
-    beyond = protocol != "waku" and features(both) & BEYOND_HEIGHTS
+    if protocol == "sketch":
+        keep_symbols(both.one, both.other)
+    beyond = protocol not in {"waku", "sketch"} and features(both) & BEYOND_HEIGHTS
     for _ in range(2 if beyond or protocol == "delta" else 1):
         both.ended.clear()
         start = StartSession(both.number(), both.other.peer_id, "test", None, protocol)
         both.queue.append((both.one, start))
         both.run(now)
+
+
+def keep_symbols(*members: Member) -> None:
+    """Have symbols ready of what members hold."""
+    for member in members:
+        prefix = member.group.prefix
+        while (due := prefix.deadline()) is not None:
+            prefix.tick(due)
 
 
 def held(member: Member) -> dict[str, bytes]:

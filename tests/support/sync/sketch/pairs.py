@@ -19,10 +19,10 @@ FEW = 4
 """Messages above which members of tests keep symbols."""
 
 
-def from_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have symbols kept of a few messages, which takes no time to make."""
-    monkeypatch.setattr(prefix, "SKETCH_IDS_MIN", FEW)
-    monkeypatch.setattr(selection, "SKETCH_IDS_MIN", FEW)
+def from_few(monkeypatch: pytest.MonkeyPatch, few: int = FEW) -> None:
+    """Have symbols kept of more than a few messages, which takes no time to make."""
+    monkeypatch.setattr(prefix, "SKETCH_IDS_MIN", few)
+    monkeypatch.setattr(selection, "SKETCH_IDS_MIN", few)
 
 
 def lines(count: int, name: str = "writer", step: Nanos = MILLISECOND) -> list[StoredMessage]:
