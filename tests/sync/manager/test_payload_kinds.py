@@ -16,6 +16,8 @@ from sync.manager.payload_kinds import PayloadKind, kind_of, kind_of_beginning, 
 from sync.p2panda import messages as p2panda
 from sync.p2panda.bounds import Place
 from sync.sessions.handshake import NOTHING, EntityState, LogState, SyncHandshake
+from sync.sketch import messages as sketch
+from sync.sketch.symbols import Symbols
 from sync.waku.message import CLUSTER, RangesData
 from sync.waku.wire import encode_ranges
 
@@ -47,6 +49,14 @@ MESSAGES = [
     (snapshot.encode(PAGE), PayloadKind.PAGE),
     (encode_frame(Claim(b"s" * SALT_BYTES, 5)), PayloadKind.CHECK),
     (encode_frame(Verdict(3, KEY)), PayloadKind.CHECK),
+    (sketch.encode(sketch.Opening(64, 0, 0, Symbols.empty(64))), PayloadKind.SYMBOLS),
+    (sketch.encode(sketch.MoreSymbols(0, 0, Symbols.empty(80))), PayloadKind.SYMBOLS),
+    (sketch.encode(sketch.AskMore()), PayloadKind.WANT),
+    (sketch.encode(sketch.Wanted(1, ())), PayloadKind.WANT),
+    (sketch.encode(sketch.Wanted(0, (KEY,))), PayloadKind.WANT),
+    (sketch.encode(sketch.Entries((b"one",))), PayloadKind.ENTRY),
+    (sketch.encode(sketch.Done()), PayloadKind.ENTRY),
+    *[(sketch.encode(sketch.Stop(one)), PayloadKind.WANT) for one in sketch.Reason],
     (b"\x7f of a later version", PayloadKind.OTHER),
 ]
 
@@ -66,7 +76,11 @@ def test_of_a_page_the_head_is_enough() -> None:
 
 @pytest.mark.parametrize(
     ("payload", "kind"),
-    [one for one in MESSAGES if one[1] in {PayloadKind.RANGES, PayloadKind.FILTER} and one[0]],
+    [
+        one
+        for one in MESSAGES
+        if one[1] in {PayloadKind.RANGES, PayloadKind.FILTER, PayloadKind.SYMBOLS} and one[0]
+    ],
 )
 def test_of_what_may_be_long_the_first_bytes_tell(payload: bytes, kind: PayloadKind) -> None:
     assert kind_of_beginning(payload[:8]) is kind
