@@ -195,6 +195,8 @@ def _happens(
 ) -> str:
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
+    if saving := sum(one.saving for one in snapshot.channels):  # no channel is written meanwhile
+        return f"Saving {count(saving, 'message')}; what you write appears after that, in seconds."
     here = peers_of(snapshot, info)
     if not here and info.direct is not None:
         return _about_absence(info)

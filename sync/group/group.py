@@ -148,7 +148,7 @@ class Group(Machines):
             self.relays_at = self.now if self.sessions.relays else None
             return [*effects, *self.feed_sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
-        self.snapshots.speakers.discard(event.peer)
+        self.snapshots.gone(event.peer)
         self.state_beats.gone(event.peer)
         if self.governing is not None and event.peer not in self.governing.nearby:
             self.governing.beats.gone(event.peer)

@@ -38,6 +38,7 @@ from sync.sessions.session import Terms
 from sync.sketch.key import KEY_SIZE
 from sync.sketch.prefix import Prefix
 from sync.structures.ordered_set import SyncId
+from sync.sessions.values import Plane
 
 
 class Machines(ABC):
@@ -162,9 +163,12 @@ class Machines(ABC):
         """Another id is held."""
         self.prefix.add(sync_id, self.now)
 
-    def is_blocked(self) -> bool:
-        """Return whether a snapshot keeps other sessions over messages away."""
-        return self.snapshots.blocks
+    def is_blocked(self, plane: Plane) -> bool:
+        """Return whether a snapshot, or the wait for one, keeps other sessions of a plane away.
+
+        State that came before it would leave a channel that is not empty, so without a snapshot.
+        """
+        return self.snapshots.blocks if plane is Plane.LOG else self.snapshots.holds_back
 
     def holds(self, message_id: MessageId) -> bool:
         """Return whether an entry is here, whatever became of it."""

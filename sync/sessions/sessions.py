@@ -107,6 +107,10 @@ def _nobody(_: PeerId) -> bool:
     return False
 
 
+def _never(_: Plane) -> bool:
+    return False
+
+
 class Sessions:
     """See the module docstring."""
 
@@ -117,7 +121,7 @@ class Sessions:
         protocols: Protocols,
         claims: Claims | None = None,
         needs: Callable[[PeerId], bool] = _nobody,
-        blocked: Callable[[], bool] = bool,
+        blocked: Callable[[Plane], bool] = _never,
     ) -> None:
         """Begin without any.
 
@@ -127,7 +131,7 @@ class Sessions:
             protocols: what is spoken here.
             claims: the budget of the whole node.
             needs: tells whether we hear others through a peer alone.
-            blocked: tells whether no session over messages is to begin now.
+            blocked: tells whether no session of a plane is to begin now.
         """
         self._needs = needs
         self._blocked = blocked
@@ -276,7 +280,7 @@ class Sessions:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
             return [self._close(session, "put off: another session with this peer runs", now)]
-        if session.fetches and self._blocked():
+        if self._blocked(session.key.plane):
             return [self._close(session, BUSY, now, benign=True)]
         if start.why == SHARE:
             window = shares.window(peer, len(self._fetching.linked), now)
@@ -305,7 +309,7 @@ class Sessions:
         """Answer a session; where both began one, the one of the smaller key goes on."""
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)
-        if protocol is None or (protocol.plane is Plane.LOG and self._blocked()):
+        if protocol is None or self._blocked(protocol.plane):
             return [CloseSession(number)]
         effects: list[Effect] = []
         session = self._session(number, peer, protocol, OFFERED, now, offset)

@@ -49,6 +49,7 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "SketchExchange._done": 2,
     "SketchExchange.cards": sketch.ROUNDS_MAX,
     "SketchSending._due": peeling.FOUND_MAX,
+    "Snapshots.left_by": lambda scale: scale.links + 1,
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,
     "SnapshotReceiver.cards": snapshot.ROUNDS_MAX,

@@ -229,6 +229,8 @@ class ChannelInfo:
     lost_ids: tuple[MessageId, ...] = ()
     loading: int = 0
     """Messages that are here and wait for older ones, which are on their way."""
+    saving: int = 0
+    """Messages of a snapshot that the disk is just making history; what we write waits for it."""
     parked: int = 0
     parked_own: tuple[MessageId, ...] = ()
     """Those of them that we wrote, while our clock was wrong; each can be sent anew."""

@@ -393,6 +393,7 @@ def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameles
         lost=len(incoming.lost),
         lost_ids=tuple(list(incoming.lost)[-ROWS_MAX:]),
         loading=len(group.loading),
+        saving=group.snapshots.saving,
         parked=len(group.aside),
         parked_own=tuple(group.aside.own()[:ROWS_MAX]),
         unsent=len(group.aside.waiting),

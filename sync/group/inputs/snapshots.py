@@ -34,6 +34,9 @@ def on_announced(group: Machines, peer: PeerId, protocols: frozenset[str]) -> No
     snapshots.speakers.add(peer)
     if group.messages.is_empty or snapshots.staged is not None:
         snapshots.wait(group.now)
+        if peer in snapshots.left_by:
+            snapshots.seek(group.now)
+    snapshots.left_by.discard(peer)
 
 
 def hold_back(
@@ -89,14 +92,17 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
         snapshots.ended(group.now)
         others = sorted(snapshots.speakers & group.peers - {ended.peer})
         return [session_values.Sought(tuple(others[:1]), GO_ON)] if others else []
+    asked = ended.why == OFFERED and ended.outcome is session_values.Outcome.BENIGN
+    asked = asked and group.messages.is_empty
+    if asked and ended.peer in group.peers - snapshots.speakers:
+        snapshots.left_by.add(ended.peer)  # it has not told yet what it speaks
     if snapshots.session is not None or not snapshots.holds_back:
         return []
     decides = ended.then or ended.outcome in {session_values.Outcome.CONVERGED, MOVED}
     if decides and snapshots.staged is None:
         snapshots.decide()
         return []
-    asked = ended.why == OFFERED and ended.outcome is session_values.Outcome.BENIGN
-    if asked and ended.peer in snapshots.speakers and group.messages.is_empty:
+    if asked and ended.peer in snapshots.speakers:
         snapshots.seek(group.now)
     return []
 

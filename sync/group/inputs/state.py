@@ -32,6 +32,8 @@ def on_state(
         differs = group.state_beats.heard(event.peer, event.root, root, group.now)
         return [values.StateDiffers(event.peer)] if differs else []
     if isinstance(event, values.StateArrived):
+        if group.snapshots.holds_back:
+            return []  # it comes with the snapshot, or the next root that is told differs
         return take_news(group, group.stating.on_live(event, reference, group.now), event.peer)
     heads = () if group.governing is None else group.governing.cut()
     if group.governing is not None and not heads:

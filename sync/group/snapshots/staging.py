@@ -57,6 +57,8 @@ class Snapshots:
         """True if a page had entries of our log that we do not know, so that we began another."""
         self.speakers: set[PeerId] = set()
         """Linked peers that speak it."""
+        self.left_by: set[PeerId] = set()
+        """Linked peers that left it to us to begin, before they told whether they speak it."""
         self._seek_at: Nanos | None = None
         self._sought = 0
         self._floor: Nanos = 0
@@ -86,6 +88,11 @@ class Snapshots:
         if self.session is None:
             return 0
         return max(0, self.count - (0 if self.staged is None else self.staged.count))
+
+    @property
+    def saving(self) -> int:
+        """Messages that are about to be swapped in; 0 while no swap is on."""
+        return self.staged.count if self.swapping and self.staged is not None else 0
 
     @property
     def blocks(self) -> bool:
@@ -121,6 +128,16 @@ class Snapshots:
         """Nothing waits any more, unless a snapshot is on its way."""
         self.decided = True
         self._wait_until = None
+
+    def gone(self, peer: PeerId) -> None:
+        """A peer has no link any more; without anybody who could bring one, nothing waits for it.
+
+        What is staged waits on: somebody may come and go on with it.
+        """
+        self.speakers.discard(peer)
+        self.left_by.discard(peer)
+        if not self.speakers and self.staged is None and self.session is None:
+            self._wait_until = None
 
     def seek(self, now: Nanos) -> None:
         """A peer has left it to us to begin: do so once its session is over there, too."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from chat_tui.wording import sentences
-from sync.machine import SECOND, PeerId
+from sync.machine import SECOND, ChannelId, PeerId
 from sync.view.view import (
     PeerInfo,
     PeerState,
@@ -188,6 +188,15 @@ def test_what_waits_for_older_messages_that_nobody_sends_says_so() -> None:
         "1 newer message waits for older ones; nobody is here to ask."
     )
     assert sentences.agreement(cut, waits) == "1,200 waiting for history"
+
+
+def test_while_a_snapshot_is_saved_every_channel_says_that_lines_wait() -> None:
+    other = replace(CALM, channel=ChannelId("9" * 32), saving=98_000)
+    shown = replace(snapshot(present("bob")), channels=(CALM, other))
+
+    words = "Saving 98,000 messages; what you write appears after that, in seconds."
+    assert sentences.what_happens(shown, CALM) == words
+    assert sentences.what_happens(shown, other) == words
 
 
 def test_what_has_all_come_is_put_into_place() -> None:

@@ -2,10 +2,14 @@
 
 import pytest
 
+from sync.calimero.governance.ops import GroupId, Key
 from sync.calimero.log import delta_buffer
+from sync.calimero.state.contents import StateKind, Topic, encode
+from sync.calimero.state.entry import Signable, sign
+from sync.calimero.state.session import STREAM
 from sync.group import values
 from sync.group.inputs import snapshots
-from sync.group.snapshots.staging import DECIDED_WITHIN, GOES_ON_WITHIN
+from sync.group.snapshots.staging import DECIDED_WITHIN, GOES_ON_WITHIN, SOUGHT_AFTER
 from sync.group.snapshots.values import SnapshotCame, StageSnapshot, SwapSnapshot
 from sync.group.values import PeerAnnounced, PeerJoined, SessionEnded, Sought
 from sync.machine import SECOND, MessageId, Tick
@@ -44,6 +48,19 @@ def test_who_is_asked_by_a_peer_goes_on_with_it_though_pages_are_staged() -> Non
         assert sought.peers == (ALICE,)
 
 
+def test_who_is_asked_before_the_peer_says_what_it_speaks_asks_once_it_does() -> None:
+    bob = Member("bob", protocols=WITH_CALIMERO)
+    bob.tell(PeerJoined(ALICE, accepts=True, host=""))
+    snapshots.on_session_over(bob.group, ended(OFFERED))
+    before = bob.advance(NOW + SECOND)
+
+    bob.tell(PeerAnnounced(ALICE, WITH_CALIMERO.names))
+    [sought] = only(Sought, bob.tell(Tick(), NOW + SOUGHT_AFTER))
+
+    assert not only(Sought, before)
+    assert sought.peers == (ALICE,)
+
+
 def test_what_is_staged_waits_two_minutes_for_somebody_to_go_on() -> None:
     bob = restarted(pages=2)
     assert bob.group.snapshots.holds_back
@@ -51,6 +68,7 @@ def test_what_is_staged_waits_two_minutes_for_somebody_to_go_on() -> None:
     effects = bob.tell(Tick(), NOW + GOES_ON_WITHIN)
     assert only(SnapshotCame, effects) == [SnapshotCame(None)]
     assert only(SwapSnapshot, effects)
+    assert bob.group.snapshots.saving == 2
 
 
 def test_where_nothing_is_staged_what_arrives_waits_for_seconds_alone() -> None:
@@ -58,6 +76,26 @@ def test_where_nothing_is_staged_what_arrives_waits_for_seconds_alone() -> None:
     assert bob.group.snapshots.holds_back
     bob.tell(Tick(), NOW + DECIDED_WITHIN)
     assert not bob.group.snapshots.holds_back
+
+
+def test_what_arrives_waits_no_longer_once_nobody_is_linked_who_could_bring_one() -> None:
+    bob, staged = restarted(pages=0), restarted(pages=2)
+    line = Author("carol").write("hello", lamport=NOW_MS)
+    bob.hear(line)
+    before = bob.shown()
+
+    for one in (bob, staged):
+        one.tell(values.PeerGone(ALICE))
+    bob.tell(Tick())
+
+    assert not before
+    assert bob.shown() == [line.entry.message_id]
+    assert not bob.group.snapshots.holds_back
+    assert staged.group.snapshots.holds_back
+
+    bob.tell(PeerJoined(ALICE, accepts=True, host=""))
+    bob.tell(PeerAnnounced(ALICE, WITH_CALIMERO.names))
+    assert not bob.group.snapshots.holds_back, "it is not empty any more"
 
 
 def test_a_line_that_has_no_room_to_wait_is_taken_off_the_screen(
@@ -74,3 +112,26 @@ def test_a_line_that_has_no_room_to_wait_is_taken_off_the_screen(
     assert shown == [line.entry.message_id for line in lines]
     assert only(values.PushedOut, effects) == [values.PushedOut((shown[0],))]
     assert bob.group.snapshots.buffer.dropped == 1
+
+
+def test_state_waits_for_the_snapshot_as_messages_do_or_there_would_be_none() -> None:
+    bob = restarted(pages=0)
+    offered = values.SessionOffered(9, ALICE, STREAM)
+    alice = identity("alice")
+    topic = sign(
+        Signable(
+            GroupId(bytes.fromhex(CHANNEL)), Key(alice.public_key), StateKind.TOPIC, b"",
+            NOW_MS, (), encode(Topic("tea")),
+        ),
+        alice.sign,
+    )  # fmt: skip
+
+    during = bob.tell(offered)
+    bob.tell(values.StateArrived(ALICE, (topic.content,)))
+    empty = bob.group.messages.is_empty
+    bob.tell(Tick(), NOW + DECIDED_WITHIN)
+    after = bob.tell(offered, NOW + DECIDED_WITHIN)
+
+    assert during == [values.CloseSession(9)]
+    assert empty
+    assert values.CloseSession(9) not in after
