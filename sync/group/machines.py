@@ -35,10 +35,10 @@ from sync.sessions.handshake import SyncKind
 from sync.sessions.holdings import Holdings
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import Terms
+from sync.sessions.values import Plane
 from sync.sketch.key import KEY_SIZE
 from sync.sketch.prefix import Prefix
 from sync.structures.ordered_set import SyncId
-from sync.sessions.values import Plane
 
 
 class Machines(ABC):
