@@ -133,11 +133,11 @@ def screen_latency(place: Path) -> Iterator[Result]:
     """
     commit = commit_ms(place)
     with Programs() as programs:
-        alice, bob = _screen_pair(programs, place)
+        alice, bob = screen_pair(programs, place)
         programs.pin()
         progress(f"{TYPED} lines typed ...")
         took_ms = [
-            _typed_line(programs, alice, bob, f"typed{number}end") * 1000
+            typed_line(programs, alice, bob, f"typed{number}end") * 1000
             for number in range(-TYPED_WARM_UP, TYPED)
         ][TYPED_WARM_UP:]
         others = programs.others
@@ -147,8 +147,8 @@ def screen_latency(place: Path) -> Iterator[Result]:
         yield at_most(f"screen_latency_{name}", quantile(took_ms, share), "ms", goal, params)
 
 
-def _typed_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
-    """Seconds from Enter to the line on the other screen; both are at rest before and after."""
+def typed_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
+    """Return the seconds from Enter to the line on the other screen, both at rest."""
     since = alice.chunk_count
     programs.feed(alice, text.encode())
     programs.wait_for(alice, text[-1:].encode(), since=since, within_s=ARRIVE_WITHIN_S)
@@ -161,7 +161,7 @@ def _typed_line(programs: Programs, alice: Program, bob: Program, text: str) -> 
     return painted - began
 
 
-def _screen_pair(programs: Programs, place: Path) -> tuple[Program, Program]:
+def screen_pair(programs: Programs, place: Path) -> tuple[Program, Program]:
     """Start alice and bob with their screens, and wait until a line of hers reaches his."""
     port = free_port()
     started = []

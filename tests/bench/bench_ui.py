@@ -98,7 +98,7 @@ def transcript(place: Path) -> Iterator[Result]:
     memory: list[float] = []
     for count in LENGTHS_MEASURED:
         progress(f"a history of {count} messages ...")
-        asyncio.run(_extend(place, held, count))
+        asyncio.run(extend(place, held, count))
         held = count
         params: Params = {"messages": count, "columns": COLUMNS, "rows": ROWS, "runs": RUNS}
         runs = [_run(place) for _ in range(RUNS)]
@@ -175,7 +175,7 @@ def start(place: Path) -> Iterator[Result]:
     progress("a history of 100,000 messages ...")
     for directory, count in ((little, AT_ONCE), (much, LENGTHS_MEASURED[-1])):
         directory.mkdir()
-        asyncio.run(_extend(directory, 0, count, only_newest=count == AT_ONCE))
+        asyncio.run(extend(directory, 0, count, only_newest=count == AT_ONCE))
     commands = {"empty": empty, "little": [*chat, str(little)], "much": [*chat, str(much)]}
     took: dict[str, list[float]] = {name: [] for name in commands}
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(place / "compiled")}
@@ -183,7 +183,7 @@ def start(place: Path) -> Iterator[Result]:
     with Programs() as programs:
         for run in range(1 + START_RUNS):
             for name, command in commands.items():
-                took[name].append(_cpu_until(programs, command, compiled))
+                took[name].append(cpu_until(programs, command, compiled))
             shares.append(_shares(programs, much, compiled))
             if run == 0:  # which compiled
                 took, shares = {name: [] for name in commands}, []
@@ -218,8 +218,8 @@ def _shares(programs: Programs, place: Path, environment: Mapping[str, str]) -> 
     return shares
 
 
-def _cpu_until(programs: Programs, command: Sequence[str], environment: Mapping[str, str]) -> float:
-    """Processor time of a program until the newest line is on its screen."""
+def cpu_until(programs: Programs, command: Sequence[str], environment: Mapping[str, str]) -> float:
+    """Return the processor time of a program until the newest line is on its screen."""
     screen = programs.start_in_terminal(command, environment)
     programs.wait_for(screen, NEWEST.encode(), since=0, within_s=START_WITHIN_S)
     took = screen.cpu_s
@@ -236,7 +236,7 @@ def idle(place: Path) -> Iterator[Result]:
         for port in ports:
             who = ["--profile", f"p{port}", "--name", f"p{port}", "--port", port]
             programs.start_piped([*PROGRAM, "plain", *who, *loopback])
-        asyncio.run(_extend(place, 0, AT_ONCE))
+        asyncio.run(extend(place, 0, AT_ONCE))
         dialled = [f"--connect=127.0.0.1:{port}" for port in ports]
         screen = programs.start_in_terminal([*PROGRAM, "--profile", PROFILE, *loopback, *dialled])
         met = f"{IDLE_PEERS} others here".encode()
@@ -287,7 +287,7 @@ def lively(_place: Path) -> Iterator[Result]:
     yield at_most("now_open", share, "% of a core", IDLE_OPEN, params)
 
 
-async def _extend(place: Path, held: int, count: int, *, only_newest: bool = False) -> None:
+async def extend(place: Path, held: int, count: int, *, only_newest: bool = False) -> None:
     """Write the messages from `held` to `count` into the profile; or nothing but the last one."""
     client = await Client.open(Setup(place, PROFILE))
     try:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.bench.limits import latency, rate, sketch
+from tests.bench.limits import latency, rate, screen, sketch, stalls, start
 from tests.bench.limits.figures import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
@@ -10,6 +10,9 @@ LIMITS: Final[dict[str, Limit]] = {
     for one in (
         rate.LIMIT,
         latency.LIMIT,
+        screen.LIMIT,
+        stalls.LIMIT,
+        start.LIMIT,
         sketch.LIMIT,
     )
 }
