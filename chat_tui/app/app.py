@@ -8,6 +8,7 @@ Rules:
    thereafter).
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cached_property, partial
 from pathlib import Path
@@ -68,6 +69,10 @@ if TYPE_CHECKING:
     from chat_tui.debug.pane import DebugPane
 
 TICK_S: Final = 1.0
+
+SLICE_S: Final = 0.01
+"""Of events that flood the screen, between looks at what is typed."""
+
 
 QUIT_WITHIN_S: Final = 2.0
 """Time for which leaving waits for what was submitted before; then it goes without."""
@@ -207,7 +212,11 @@ class ChatApp(Overlays):
         self._pace.paint_soon()
 
     def _paint(self) -> None:
-        news = self._feed.drain(self._channel)
+        now = asyncio.get_running_loop().time
+        until = now() + SLICE_S
+        news = self._feed.drain(self._channel, lambda: now() > until)
+        if news.more:
+            self.set_timer(SLICE_S, self._paint)  # keys have as much time as what floods
         self._announcer.look()
         if news.changes:
             self.transcript.apply(news.changes)

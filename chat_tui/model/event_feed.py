@@ -3,6 +3,7 @@
 Rule: taking note of an event costs the engine nothing and can never be refused.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -67,6 +68,10 @@ class News:
     """Those in which something missing came: their gaps may be none any more."""
     again: dict[ChannelId, Conversation] = field(default_factory=dict)
     """Those whose rows may look different, by what the disk says now."""
+    found: dict[ChannelId, Conversation] = field(default_factory=dict)
+    """Those in which something missing came."""
+    more: bool = False
+    """Whether events are left for the next slice."""
 
 
 class Feed:
@@ -80,6 +85,10 @@ class Feed:
         self._mentions: dict[ChannelId, int] = {}
         self._events: list[Event] = []
         self._flooded = False
+        """Whether events were let go that came behind these."""
+        self._batch: deque[Event] = deque()
+        """Events that are being drained, older than all others."""
+        self._batch_flooded = False
 
     def conversation(self, channel: ChannelId) -> Conversation:
         """Return the conversation of a channel; an empty one begins with its first page."""
@@ -148,52 +157,62 @@ class Feed:
         else:
             self._flooded = True
 
-    def drain(self, shown: ChannelId | None) -> News:
-        """Bring all conversations up to date; `shown` is the channel on the screen."""
-        events, self._events = self._events, []
+    def drain(self, shown: ChannelId | None, enough: Callable[[], bool] | None = None) -> News:
+        """Bring all conversations up to date; `shown` is the channel on the screen.
+
+        Where it is `enough` the rest is left for the next time, in its order; `more` says so.
+        """
         news = News()
-        found: dict[ChannelId, Conversation] = {}
-        for event in events:
-            match event:
-                case MessageShown(line) | PreviewShown(line):
-                    unread = self.unread(line.channel)
-                    changes = self.conversation(line.channel).arrive(line)
-                    self._changed(line.channel, changes, shown, news)
-                    self._count_mention(line, unread)
-                    news.around |= line.parked
-                case LineChanged() | DeliveryShown() | ReplacedShown() | PushedOutShown():
-                    self._changed(*self._change(event), shown, news)
-                case (
-                    OpShown() | PendingShown() | PendingEndedShown() | LooksShown() | HistoryShown()
-                ):
-                    self._changed(*self._governed(event, news), shown, news)
-                case TrustShown(hidden=True):
-                    self._restart(shown, news)
-                case WithdrawnShown(channel) | DiscardedShown(channel):
-                    self._changed(channel, self.conversation(channel).restart(), shown, news)
-                    news.flooded = news.flooded or channel == shown
-                case AheadShown() | ClockShown():
-                    news.clocks.append(event)
-                    news.around = True
-                case FoundShown(channel, _, False):
-                    news.around = True
-                    found[channel] = self.conversation(channel)
-                case Notice():
-                    news.notices.append(event)
-                case PeerShown(peer, nick):
-                    self._names.hear(peer, nick)
-                    news.around = True
-                case _:
-                    news.around = True
+        if not self._batch:
+            self._batch.extend(self._events)
+            self._events.clear()
+            self._batch_flooded, self._flooded = self._flooded, False
+        while self._batch:
+            self._take(self._batch.popleft(), shown, news)
+            if enough is not None and enough():
+                break
         if self._names.shared is not self._told_apart:
             self._told_apart = self._names.shared
             for channel, held in self._conversations.items():
                 self._changed(channel, held.tell_apart(), shown, news)
-        news.filled = [held for held in found.values() if held.gaps()]
-        if self._flooded:
-            self._flooded = False
+        news.filled = [held for held in news.found.values() if held.gaps()]
+        news.more = bool(self._batch)
+        if self._batch_flooded and not news.more:
+            self._batch_flooded = False
             self._restart(shown, news)
         return news
+
+    def _take(self, event: Event, shown: ChannelId | None, news: News) -> None:
+        """Bring the conversations up to date with one event."""
+        match event:
+            case MessageShown(line) | PreviewShown(line):
+                unread = self.unread(line.channel)
+                changes = self.conversation(line.channel).arrive(line)
+                self._changed(line.channel, changes, shown, news)
+                self._count_mention(line, unread)
+                news.around |= line.parked
+            case LineChanged() | DeliveryShown() | ReplacedShown() | PushedOutShown():
+                self._changed(*self._change(event), shown, news)
+            case OpShown() | PendingShown() | PendingEndedShown() | LooksShown() | HistoryShown():
+                self._changed(*self._governed(event, news), shown, news)
+            case TrustShown(hidden=True):
+                self._restart(shown, news)
+            case WithdrawnShown(channel) | DiscardedShown(channel):
+                self._changed(channel, self.conversation(channel).restart(), shown, news)
+                news.flooded = news.flooded or channel == shown
+            case AheadShown() | ClockShown():
+                news.clocks.append(event)
+                news.around = True
+            case FoundShown(channel, _, False):
+                news.around = True
+                news.found[channel] = self.conversation(channel)
+            case Notice():
+                news.notices.append(event)
+            case PeerShown(peer, nick):
+                self._names.hear(peer, nick)
+                news.around = True
+            case _:
+                news.around = True
 
     def _change(
         self, event: LineChanged | DeliveryShown | ReplacedShown | PushedOutShown

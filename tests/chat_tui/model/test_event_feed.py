@@ -53,6 +53,35 @@ def test_all_that_came_is_drained_at_once() -> None:
     assert fed.drain(LOBBY).changes == []
 
 
+def test_what_is_left_of_a_slice_is_drained_next_in_its_order() -> None:
+    fed = feed()
+    for at in range(5):
+        fed.note_event(MessageShown(line(at + 1)))
+
+    first = fed.drain(LOBBY, lambda: len(lamports(fed.conversation(LOBBY))) >= 2)
+    fed.note_event(MessageShown(line(6)))
+    shown = lamports(fed.conversation(LOBBY))
+    rest = fed.drain(LOBBY)
+
+    assert (first.more, shown) == (True, [1, 2])
+    assert (rest.more, lamports(fed.conversation(LOBBY))) == (False, [1, 2, 3, 4, 5])
+    assert len(fed.drain(LOBBY).changes) == 1, "what came meanwhile is behind the rest"
+
+
+def test_a_flood_is_read_from_disk_once_its_slices_are_over() -> None:
+    fed = feed()
+    for at in range(EVENTS_MAX + 1):
+        fed.note_event(MessageShown(line(1 + at)))
+
+    first = fed.drain(LOBBY, lambda: True)
+    fed.note_event(MessageShown(line(EVENTS_MAX + 2)))
+    last = fed.drain(LOBBY)
+
+    assert (first.more, first.flooded) == (True, False)
+    assert (last.more, last.flooded) == (False, True)
+    assert lamports(fed.conversation(LOBBY)) == []
+
+
 def test_messages_alone_leave_the_surroundings_as_they_are() -> None:
     fed = feed()
     fed.note_event(MessageShown(line(1)))
