@@ -258,8 +258,7 @@ class Engine:
                 if batch.begin_anew:
                     await self._rebuild()
                 wait = DISK_RETRY[0] if batch.records else wait
-            if not self.runner.inputs.crowded:
-                self._calm.set()
+            self._let_in()
             await asyncio.sleep(0)
 
     async def _gather(self) -> Batch:
@@ -272,9 +271,15 @@ class Engine:
         batch = Batch()
         self._turn(batch)
         while self._goes_on(batch) and self._clock.now() < until:
+            self._let_in()
             await asyncio.sleep(0)
             self._turn(batch)
         return batch
+
+    def _let_in(self) -> None:
+        """Wake whoever waits for room, where there is some."""
+        if not self.runner.inputs.crowded:
+            self._calm.set()
 
     def _goes_on(self, batch: Batch) -> bool:
         """Return whether another slice joins a batch: one without records waits for no disk."""
