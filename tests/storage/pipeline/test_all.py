@@ -76,8 +76,12 @@ def test_jobs_that_run_side_by_side_are_stopped_together(office: Path, tmp_path:
 
     stopped = f"chat-tui pipeline: Stopped; {out} keeps what was finished.\n"
     assert (process.returncode, said, complained) == (130, "", stopped)
-    assert not [path for path in (out / "runs").iterdir() if path.is_dir()]
-    assert not (out / "manifest.json").exists()
+    finished = out / "manifest.json"  # on a busy machine the first is, before the second begins
+    kept = json.loads(finished.read_text())["jobs"] if finished.exists() else {}
+    assert len(kept) <= 1
+    assert {path.name for path in (out / "runs").iterdir() if path.is_dir()} == {
+        f"{job}-1" for job in kept
+    }
 
 
 @pytest.mark.spark

@@ -76,6 +76,7 @@ def rounded(value: Any) -> Any:  # noqa: ANN401  # JSON
     return round(value, 9) if isinstance(value, float) else value
 
 
+@pytest.mark.grid
 def test_all_jobs_give_the_same_rows_over_a_scheme(tmp_path: Path) -> None:
     need_java()
     made(tmp_path / "in", plan(faults=Faults()))

@@ -97,6 +97,7 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
 
 
 @pytest.mark.spark
+@pytest.mark.grid
 def test_the_slowest_links_are_the_same_whether_all_or_a_few_are_sorted(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ WITHIN_S: Final = 240.0
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.grid
 def test_two_workers_give_the_same_bytes_as_one_process(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
