@@ -31,6 +31,9 @@ STILL: Final[Nanos] = SECOND // 2
 WANTED_MAX: Final = 100
 """Keys remembered while something is made ready; more are pressed by something that fell."""
 
+WHENEVER: Final[Nanos] = 2**62
+"""Stands for the end: that of a crowd, which is not played before, may be later than planned."""
+
 FIRST: Final = Recording(1, SEED)
 
 AT_END: Final = "This is the end; {demo_back} goes back."
@@ -267,10 +270,12 @@ class Playback(Screen[None]):
 
     def show_time(self, when: Nanos) -> None:
         """Show another moment, beside the screen if it was not played yet; time goes on or not."""
-        if self.stage is not None:
+        score = self.showing.score
+        if self.stage is not None and score is not None:
             self.showing.tour.go_back()
             self.busy, self._note = True, AGAIN
-            self.run_worker(self._show_time(self.stage, when), exclusive=True)
+            wanted = when if when < score.ends else WHENEVER
+            self.run_worker(self._show_time(self.stage, wanted), exclusive=True)
 
     async def _show_time(self, stage: Stage, when: Nanos) -> None:
         await asyncio.to_thread(stage.seek, when)

@@ -105,11 +105,13 @@ class DemoScreen(Playback):
             self.paint()
 
     @on(Click, "#canvas")
-    def _seek(self, event: Click) -> None:
+    def _click(self, event: Click) -> None:
         """Show the moment on the scrubber that was clicked."""
-        if self.player is not None and not self.busy:
-            setting = self._setting(*self.size)
-            when = clicked_time(self.player.shot, setting, event.x, event.y)
+        self._once_ready(partial(self._seek, event.x, event.y))
+
+    def _seek(self, x: int, y: int) -> None:
+        if self.player is not None:
+            when = clicked_time(self.player.shot, self._setting(*self.size), x, y)
             if when is not None:
                 self.show_time(when)
 

@@ -167,7 +167,9 @@ def _beside_scrubber(shot: Shot, at: Setting) -> tuple[str, str]:
     right = f" {clock_tenths(at.now)} "
     if at.score is not None:
         score = at.score
-        right = f" {seconds(at.now - score.began)} / {seconds(score.ends - score.began)} {right}"
+        whole = seconds(score.ends - score.began)
+        gone = f"{seconds(at.now - score.began):>{len(whole)}}"  # else the scrubber jumps
+        right = f" {gone} / {whole} {right}"
         if len(right) + len(left) + SCRUBBER_LEAST > at.width:
             right = f" {clock_tenths(at.now)} "
     return left, right

@@ -115,6 +115,12 @@ class Terminal:
         await self._tmux("send-keys", "-t", "chat", "-l", "--", text)
         await self.press("Enter")
 
+    async def click(self, column: int, line: int) -> None:
+        """Click a cell, counted from 0, as a terminal tells a program that asked for the mouse."""
+        for end in "Mm":
+            code = f"\x1b[<0;{column + 1};{line + 1}{end}".encode()
+            await self._tmux("send-keys", "-t", "chat", "-H", *[f"{byte:02x}" for byte in code])
+
     async def paste(self, text: str) -> None:
         """Paste as a person does; bracketed, if the program asked for that."""
         await self._tmux("set-buffer", "--", text)

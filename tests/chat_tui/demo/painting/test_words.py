@@ -1,7 +1,5 @@
 """No word is cut: every scenario, from its sentence to its promises, at four sizes."""
 
-import re
-
 import pytest
 
 from chat_tui.demo.keys import KEYS
@@ -13,6 +11,7 @@ from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
+from tests.support.chat_tui.demo_words import assert_kinds_whole, assert_whole, words_of
 from tests.support.chat_tui.demos import SEED
 
 pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
@@ -21,16 +20,6 @@ CROWD = 7
 """Its many frames take half a minute, and are of the whole grid."""
 
 SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
-ENDS_WITH = re.compile(
-    r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing|page"
-    r"|handshake|logs|hashes|filter|check|root|heads)"
-    r"(, lost)?$|waited$|to ask$|to answer$"
-)
-FRAMES = str.maketrans(dict.fromkeys("│▌|", " "))
-
-
-def words_of(text: str) -> str:
-    return " ".join(text.translate(FRAMES).split())
 
 
 def setting(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> Setting:
@@ -53,15 +42,13 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
     assert max(map(len, lines)) <= size[0]
     text = words_of(" ".join(lines))
     assert shot.title in text
-    assert "…" not in re.sub(r'"[^"]*"', "", text)  # but what a sentence quotes
+    assert_whole(text)
     if shot.closing:
         for verdict in shot.closing:
             assert words_of(f"{verdict.claim} ({verdict.because})") in text
     else:
         assert words_of(shot.said[-1].plain if shot.said else shot.about) in text
-    for line in lines:
-        if re.match(r" ?\d+\.\d  ", line):
-            assert ENDS_WITH.search(line.rstrip()), line
+    assert_kinds_whole(lines)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""The tour of all scenarios in a real terminal: the screen is read as somebody reads it."""
+
+import re
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from chat_tui.demo.run import Run
+from chat_tui.demo.scenario import SEED
+from chat_tui.demo.scenarios import CROWD_MIN, SCENARIOS, scenario
+from tests.support.chat_tui.demo_words import assert_kinds_whole, assert_whole, words_of
+from tests.support.chat_tui.terminals import Terminal
+
+pytestmark = [
+    pytest.mark.net,
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
+]
+
+LAST = len(SCENARIOS)
+SCRUBBER = re.compile("[\u2501\u2500\u25cf\u254b\u2717]{4,}")
+FIGURES = ["has all"]
+"""Words beside a crowd, of which not every moment is told."""
+
+BUSY = "Playing it again"
+
+
+def look(screen: str, size: tuple[int, int]) -> None:
+    """Assert that nothing on a screen is cut."""
+    lines = screen.splitlines()
+    assert len(lines) <= size[1]
+    assert max(map(len, lines)) <= size[0]
+    assert_whole(words_of(screen))
+    assert_kinds_whole(lines)
+
+
+def has_opened(title: str, about: str, screen: str) -> bool:
+    """Return whether a scenario stands at its beginning, with the sentence of what will be seen."""
+    return title in screen and "paused" in screen and about in words_of(screen)
+
+
+async def see(terminal: Terminal, part: float, sentences: list[str]) -> str:
+    """Click a part of the scrubber, and wait until one of some sentences stands there whole."""
+    line = (await terminal.screen()).splitlines()[1]
+    found = SCRUBBER.search(line)
+    assert found is not None, line
+    clock = line.split()[-1]
+    await terminal.click(found.start() + int(part * (len(found[0]) - 1)), 1)
+
+    def is_there(screen: str) -> bool:
+        words = words_of(screen)
+        is_new = BUSY not in screen and clock not in words
+        return is_new and any(words_of(one) in words for one in sentences)
+
+    return await terminal.until(is_there)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((60, 16), marks=pytest.mark.grid),
+        (80, 24),
+        pytest.param((140, 40), marks=pytest.mark.grid),
+        pytest.param((200, 50), marks=pytest.mark.grid),
+    ],
+    ids=lambda size: f"{size[0]}x{size[1]}",
+)
+async def test_every_scenario_opens_with_its_sentence_and_ends_with_its_promises(
+    size: tuple[int, int], tmp_path: Path
+) -> None:
+    options = ["--once", "--speed=16", f"--peers={CROWD_MIN}", f"--seed={SEED}"]
+    command = [sys.executable, "-m", "chat_tui", "demo", *options]
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    async with Terminal(command, size=size, environment=home) as terminal:
+        await terminal.until("DEMO")
+        for number in range(1, LAST + 1):
+            one = scenario(number, CROWD_MIN)
+            run = Run(one, SEED)
+            run.finish()
+            # Time stands still at once, so that a slow computer misses nothing.
+            await terminal.press("n" if number > 1 else "1", "Space")
+            title, about = f"{number}/{LAST}", words_of(one.about)
+            opening = await terminal.until(partial(has_opened, title, about))
+            look(opening, size)
+            said = FIGURES if one.people else [told.plain for told in run.said]
+            look(await see(terminal, 0.5, said), size)
+            if number == LAST:
+                await terminal.press("Space")
+            else:
+                await see(terminal, 1.0, ["Every promise holds."])
+            closing = await terminal.until("Every promise holds.")
+            look(closing, size)
+            for verdict in run.verdicts:
+                assert words_of(f"\u2713 {verdict.claim} ({verdict.because})") in words_of(closing)
+        ended = await terminal.until("EXIT")
+
+    assert ended.split() == ["EXIT", "0"]
