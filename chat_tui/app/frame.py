@@ -115,7 +115,7 @@ class Surroundings(Vertical):
             self.status.tell(Notice(news))
         keys_named = self._keys_chosen
         hint = self._company.hint(info, keys_named)
-        self._transcript.hint = (*sentences.nothing_yet(info), *hint)
+        self._transcript.hint = (*sentences.without_lines(snapshot, info), *hint)
         lacked = () if info is None else self._agreement.look(info, snapshot.now)
         self._header.show(snapshot, info, self._glyphs, lacked)
         held = self._transcript.conversation

@@ -362,6 +362,16 @@ def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
     return (f"Nothing was written in {channel_title(info)} yet.", readers)
 
 
+def without_lines(snapshot: Snapshot, info: ChannelInfo | None) -> tuple[str, ...]:
+    """Return the same, or that history comes, of which none has a place yet."""
+    if info is None or history_share(snapshot, info) is None:
+        return nothing_yet(info)
+    return (
+        f"The history of {channel_title(info)} is coming; it is shown in order.",
+        "You can write meanwhile.",
+    )
+
+
 def openness(info: ChannelInfo) -> str:
     """Return who can read the channel."""
     if info.open:

@@ -19,7 +19,7 @@ from sync.manager.announcing import Announcing
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
-from sync.sessions.session import Session
+from sync.sessions.session import Session, Stage
 from sync.structures.set_digest import ROW_BYTES
 from sync.view.governance_infos import UNREAD, NickOf, nameless
 from sync.view.governance_projection import governance_info
@@ -258,12 +258,21 @@ def heard_infos(groups: Iterable[Group], nick_of: Callable[[PeerId], str]) -> tu
 def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:
     """Return the sessions of all channels as they are shown, the newest first."""
     sessions = [
-        (group.channel, session)
+        (group, session)
         for group in groups
         for session in (*group.sessions.shown, *group.sessions.running.values())
     ]
     sessions.sort(key=lambda one: (one[1].began_at, one[1].number), reverse=True)
-    return tuple([_session_info(channel, session) for channel, session in sessions])
+    return tuple([_with_snapshot(group, session) for group, session in sessions])
+
+
+def _with_snapshot(group: Group, session: Session) -> SessionInfo:
+    """Return a session; of one that brings a snapshot, how many of its messages are kept."""
+    info, snapshots = _session_info(group.channel, session), group.snapshots
+    if session.number != snapshots.session or not snapshots.count:
+        return info
+    kept = 0 if snapshots.staged is None else snapshots.staged.count
+    return replace(info, state=Stage.TRANSFERRING.value, need=snapshots.count, got=kept)
 
 
 def _session_info(channel: ChannelId, session: Session) -> SessionInfo:

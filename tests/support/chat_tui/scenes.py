@@ -63,9 +63,9 @@ LONG: Final[Nanos] = 10 * MINUTE
 class Scene:
     """A world of some people, of whom alice is at the screen."""
 
-    def __init__(self, *names: str, terms: Terms = LIVE) -> None:
+    def __init__(self, *names: str, terms: Terms = LIVE, link: Link = QUICK) -> None:
         self.names = names
-        self.world = World(len(names), SEED, QUICK, terms)
+        self.world = World(len(names), SEED, link, terms)
         self.world.membership = replace(self.world.membership, name="lobby")
         self.chat = SimulatedChat(self.world, ALICE, names)
 

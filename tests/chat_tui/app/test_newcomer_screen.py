@@ -1,0 +1,96 @@
+"""The screen of somebody who comes with nothing: one bar with numbers, then all there is."""
+
+from pathlib import Path
+
+import pytest
+
+from chat_tui.commands.command import At
+from chat_tui.commands.table import Commands
+from tests.support.chat_tui import newcomers, scenes
+from tests.support.chat_tui.chats import meet, opened, run, running
+from tests.support.chat_tui.live_screens import lobby, screen, until
+from tests.support.chat_tui.readings import press, shown
+from tests.support.chat_tui.screenshots import NARROW, WIDE
+
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+
+
+@SIZES
+async def test_a_snapshot_on_its_way_is_one_bar_with_its_numbers(size: tuple[int, int]) -> None:
+    scene = newcomers.newcomer()
+    app = scenes.screen_of(scene)
+    async with app.run_test(size=size) as pilot:
+        newcomers.first_page(scene)
+        app._tick()
+        await pilot.pause()
+        text = shown(app)
+        [session] = [one for one in scene.snapshot().sessions if one.protocol == "snapshot"]
+
+    assert 0 < session.got < session.need == newcomers.LINES + 1
+    [line] = [line for line in text.splitlines() if "Getting history" in line]
+    assert f"Getting history from bob: need {session.need}, got {session.got}." in line
+    assert line.count("▰") > 1
+    assert text.count("▱") == line.count("▱") > 1
+    assert "getting history" in text.splitlines()[0]
+    assert "Nothing was written" not in text
+    assert "The history of #lobby is coming" in text
+
+
+@pytest.mark.slow
+@SIZES
+async def test_each_kind_of_session_has_a_card_in_words(size: tuple[int, int]) -> None:
+    scene = newcomers.newcomer()
+    newcomers.everything(scene)
+    app = scenes.screen_of(scene)
+    async with app.run_test(size=size) as pilot:
+        await press(pilot, "f2", "4")
+        pages: list[str] = []
+        for _ in range(12):
+            pages += shown(app).splitlines()
+            await press(pilot, "alt+pagedown")
+    said = " ".join(" ".join(page.replace("│", " ").split()) for page in pages)
+
+    for words in (
+        f"{newcomers.LINES + 1} messages",  # how the snapshot ended
+        "page 1:",
+        "both have the same",
+        "the other one is empty",
+    ):
+        assert words in said, words
+    for protocol in ("snapshot", "log", "level"):
+        assert f" {protocol} " in said, protocol
+
+
+@pytest.mark.net
+@pytest.mark.slow
+@SIZES
+async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice, size) as (app, pilot),
+    ):
+        async with running(tmp_path, "carol") as carol:
+            await meet(carol, bob)
+            await run(carol, "/nick carol of the office")
+            await carol.send_text(lobby(carol), "the demo is at three")
+            await until(pilot, lambda: bob.snapshot().channels[0].messages == 1)
+        for number in range(30):
+            await bob.send_text(lobby(bob), f"and box {number + 1} of 30")
+        await run(bob, "/topic room 2 at three")
+        [first] = await bob.history.named(lobby(bob), "", limit=1)
+        await bob.stating.pin(lobby(bob), first.message_id)
+        await meet(bob, alice)
+        await until(pilot, lambda: "and box 30 of 30" in shown(app))
+        await until(pilot, lambda: "room 2 at three" in shown(app).splitlines()[0])
+        await until(pilot, lambda: "in sync" in shown(app))
+        pins = await Commands(alice).run("/pins", At(lobby(alice)))
+        info = alice.snapshot().channels[0]
+        text = shown(app)
+
+    assert info.messages == 31
+    assert "1 line pinned" in pins.text
+    assert "Getting history" not in text
+    assert "carol of the office" in {one.nick for one in info.state.profiles}
