@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.client.live import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from tests.support.chat_tui import newcomers, scenes
@@ -13,6 +14,11 @@ from tests.support.chat_tui.readings import press, shown
 from tests.support.chat_tui.screenshots import NARROW, WIDE
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+
+
+def names_at(client: Client) -> set[str]:
+    """Names that people signed in the first channel, also those of the absent."""
+    return {one.nick for one in client.snapshot().channels[0].state.profiles}
 
 
 @SIZES
@@ -77,6 +83,7 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
             await run(carol, "/nick carol of the office")
             await carol.send_text(lobby(carol), "the demo is at three")
             await until(pilot, lambda: bob.snapshot().channels[0].messages == 1)
+            await until(pilot, lambda: "carol of the office" in names_at(bob))
         for number in range(30):
             await bob.send_text(lobby(bob), f"and box {number + 1} of 30")
         await run(bob, "/topic room 2 at three")
@@ -86,6 +93,7 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
         await until(pilot, lambda: "and box 30 of 30" in shown(app))
         await until(pilot, lambda: "room 2 at three" in shown(app).splitlines()[0])
         await until(pilot, lambda: "in sync" in shown(app))
+        await until(pilot, lambda: "carol of the office" in names_at(alice))
         pins = await Commands(alice).run("/pins", At(lobby(alice)))
         info = alice.snapshot().channels[0]
         text = shown(app)
@@ -93,4 +101,3 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
     assert info.messages == 31
     assert "1 line pinned" in pins.text
     assert "Getting history" not in text
-    assert "carol of the office" in {one.nick for one in info.state.profiles}

@@ -5,8 +5,9 @@ from typing import Final
 
 from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
 from sync.machine import SECOND
-from sync.manager.registry import WITH_CALIMERO
+from sync.manager.registry import SNAPSHOT, WITH_CALIMERO
 from sync.sim.world import Terms
+from sync.view.view import SessionInfo
 from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, MONDAY_MORNING, QUICK, Scene
 
@@ -21,8 +22,8 @@ def newcomer() -> Scene:
     """Bob and carol have talked for long, with topic, pin and names; alice was never there."""
     terms, link = Terms(protocols=WITH_CALIMERO), replace(QUICK, uplink=UPLINK)
     scene = Scene("alice", "bob", "carol", terms=terms, link=link)
+    scene.sleep_until(MONDAY_MORNING)
     scene.world.crash(ALICE)
-    scene.world.run(MONDAY_MORNING - scene.world.now)
     scene.talk("measured", LINES)
     scene.world.set_state(BOB, Topic("the demo is on Friday at three, in room 2"))
     pinned = bytes.fromhex(scene.world.nodes[BOB].disk.lines()[-3][1])
@@ -35,7 +36,12 @@ def newcomer() -> Scene:
 
 def first_page(scene: Scene) -> None:
     """Let a page of the history come to her."""
-    scene.until(lambda _: any(session.got for session in scene.snapshot().sessions))
+    scene.until(lambda _: any(is_coming(one) for one in scene.snapshot().sessions))
+
+
+def is_coming(session: SessionInfo) -> bool:
+    """Return whether a session has brought a part of a snapshot."""
+    return session.protocol == SNAPSHOT.name and 0 < session.got < session.need
 
 
 def everything(scene: Scene) -> None:
