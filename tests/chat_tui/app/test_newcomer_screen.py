@@ -7,7 +7,7 @@ import pytest
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from tests.support.chat_tui import newcomers, scenes
+from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, run, running
 from tests.support.chat_tui.live_screens import lobby, screen, until
 from tests.support.chat_tui.readings import press, shown
@@ -23,16 +23,16 @@ def names_at(client: Client) -> set[str]:
 
 @SIZES
 async def test_a_snapshot_on_its_way_is_one_bar_with_its_numbers(size: tuple[int, int]) -> None:
-    scene = newcomers.newcomer()
+    scene = scenes.newcomer()
     app = scenes.screen_of(scene)
     async with app.run_test(size=size) as pilot:
-        newcomers.first_page(scene)
+        scenes.first_page(scene)
         app._tick()
         await pilot.pause()
         text = shown(app)
         [session] = [one for one in scene.snapshot().sessions if one.protocol == "snapshot"]
 
-    assert 0 < session.got < session.need == newcomers.LINES + 1
+    assert 0 < session.got < session.need == scenes.LINES + 1
     [line] = [line for line in text.splitlines() if "Getting history" in line]
     assert f"Getting history from bob: need {session.need}, got {session.got}." in line
     assert line.count("▰") > 1
@@ -45,8 +45,8 @@ async def test_a_snapshot_on_its_way_is_one_bar_with_its_numbers(size: tuple[int
 @pytest.mark.slow
 @SIZES
 async def test_each_kind_of_session_has_a_card_in_words(size: tuple[int, int]) -> None:
-    scene = newcomers.newcomer()
-    newcomers.everything(scene)
+    scene = scenes.newcomer()
+    scenes.everything(scene)
     app = scenes.screen_of(scene)
     async with app.run_test(size=size) as pilot:
         await press(pilot, "f2", "4")
@@ -57,7 +57,7 @@ async def test_each_kind_of_session_has_a_card_in_words(size: tuple[int, int]) -
     said = " ".join(" ".join(page.replace("│", " ").split()) for page in pages)
 
     for words in (
-        f"{newcomers.LINES + 1} messages",  # how the snapshot ended
+        f"{scenes.LINES + 1} messages",  # how the snapshot ended
         "page 1:",
         "both have the same",
         "the other one is empty",

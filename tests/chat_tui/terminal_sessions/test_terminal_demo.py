@@ -11,7 +11,7 @@ import pytest
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import CROWD_MIN, SCENARIOS, scenario
-from tests.support.chat_tui.demo_words import assert_kinds_whole, assert_whole, words_of
+from tests.support.chat_tui.demos import assert_kinds_whole, assert_whole, words_of
 from tests.support.chat_tui.terminals import Terminal
 
 pytestmark = [

@@ -1,9 +1,10 @@
-"""Demos for tests: runs to their end, and the screen with a scenario ready on it."""
+"""Demos for tests: runs to their end, the screen with a scenario ready on it, and its words."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from textual.pilot import Pilot
 
@@ -19,6 +20,13 @@ from chat_tui.widgets.canvas import Canvas
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND, Nanos
 
+KIND_ENDS: Final = re.compile(
+    r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing|page"
+    r"|handshake|logs|hashes|filter|check|root|heads)"
+    r"(, lost)?$|waited$|to ask$|to answer$"
+)
+CHART_LINE: Final = re.compile(r" ?\d+\.\d  ")
+FRAMES: Final = str.maketrans(dict.fromkeys("\u2502\u258c|", " "))
 SEED = 4
 LOOK = SECOND // 10
 WATCHED_MAX = 1_000
@@ -87,3 +95,20 @@ async def ready(pilot: Pilot[Any]) -> None:
 def lines(screen: DemoScreen) -> list[str]:
     """The lines of the canvas as they are painted."""
     return [line.plain for line in screen.query_one(Canvas).lines]
+
+
+def words_of(text: str) -> str:
+    """The words of some lines in one, without frames."""
+    return " ".join(text.translate(FRAMES).split())
+
+
+def assert_whole(text: str) -> None:
+    """Assert that no sentence was cut; what a sentence quotes may be."""
+    assert "\u2026" not in re.sub(r'"[^"]*"', "", text)
+
+
+def assert_kinds_whole(lines: list[str]) -> None:
+    """Assert that each line of the chart ends with its kind."""
+    for line in lines:
+        if CHART_LINE.match(line):
+            assert KIND_ENDS.search(line.rstrip()), line

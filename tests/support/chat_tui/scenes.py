@@ -15,12 +15,13 @@ from chat_tui.app.app import ChatApp
 from chat_tui.client.simulated import SimulatedChat
 from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.wording.glyphs import UNICODE, Glyphs
+from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager.registry import WAKU_ONLY
+from sync.manager.registry import SNAPSHOT, WAKU_ONLY, WITH_CALIMERO
 from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
-from sync.view.view import ChannelInfo, Snapshot
+from sync.view.view import ChannelInfo, SessionInfo, Snapshot
 from tests.support.chat_tui.copies import made_once
 
 NAMES: Final = ("alice", "bob", "carol", "dave")
@@ -55,6 +56,11 @@ PART: Final = 12
 
 LIVE: Final = Terms(protocols=WAKU_ONLY)
 """Parameters that live chats have agreed on."""
+
+UPLINK: Final = 60_000
+"""Bytes a second that everybody sends: a page takes a second."""
+
+LINES: Final = 300
 
 LONG: Final[Nanos] = 10 * MINUTE
 """Within which everything in a scene comes about."""
@@ -201,6 +207,40 @@ def history(scene: Scene) -> None:
     before, held = frozenset(theirs), len(here)
     scene.say(sender, "alice, are you back? look at what we found", then=0)
     scene.until(lambda _: len(here) >= held + PART and here.keys() & (theirs.keys() - before))
+
+
+@made_once
+def newcomer() -> Scene:
+    """Bob and carol have talked for long, with topic, pin and names; alice was never there."""
+    terms, link = Terms(protocols=WITH_CALIMERO), replace(QUICK, uplink=UPLINK)
+    scene = Scene("alice", "bob", "carol", terms=terms, link=link)
+    scene.sleep_until(MONDAY_MORNING)
+    scene.world.crash(ALICE)
+    scene.talk("measured", LINES)
+    scene.world.set_state(BOB, Topic("the demo is on Friday at three, in room 2"))
+    pinned = bytes.fromhex(scene.world.nodes[BOB].disk.lines()[-3][1])
+    scene.world.set_state(CAROL, Pin(), kind=StateKind.PIN, name=pinned)
+    scene.world.set_state(CAROL, Profile("carol (office)"), kind=StateKind.PROFILE)
+    scene.say(CAROL, "who else comes on Friday?", then=5 * SECOND)
+    scene.world.restart(ALICE)
+    return scene
+
+
+def first_page(scene: Scene) -> None:
+    """Let a page of the history come to her."""
+    scene.until(lambda _: any(is_coming(one) for one in scene.snapshot().sessions))
+
+
+def is_coming(session: SessionInfo) -> bool:
+    """Return whether a session has brought a part of a snapshot."""
+    return session.protocol == SNAPSHOT.name and 0 < session.got < session.need
+
+
+def everything(scene: Scene) -> None:
+    """Let all of it come, and be compared."""
+    first_page(scene)
+    scene.until(lambda info: info.messages > LINES, step=SECOND)
+    scene.world.run(5 * SECOND)
 
 
 @made_once

@@ -11,8 +11,7 @@ from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
-from tests.support.chat_tui.demo_words import assert_kinds_whole, assert_whole, words_of
-from tests.support.chat_tui.demos import SEED
+from tests.support.chat_tui.demos import SEED, assert_kinds_whole, assert_whole, words_of
 
 pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
 
