@@ -55,7 +55,7 @@ each section of the specification lives: machines and functions without IO.
 | the same for messages | `log.session.Exchange` |
 | the messages of a channel, as sessions see them | `log.view.LogView` |
 | SyncManager, start | `sync.manager.schedule.Manager` |
-| SyncConfig | `sync.manager.sync_config.SyncConfig` |
+| SyncConfig | `sync.sessions.sync_config.SyncConfig` |
 | Periodic Tick | `sync.manager.periodic.Periodic` |
 | SyncState: root, heads, count, told as a session begins | `log.session`, `state.session` |
 | Peer Selection | `sync.manager.peer_selection.PeerSelection` |

@@ -11,8 +11,8 @@ from sync.machine import ChannelId, Nanos, PeerId
 from sync.manager.choosing import SPAN, Choosing
 from sync.manager.peer_selection import PeerSelection
 from sync.manager.slots import Slots
-from sync.manager.sync_config import SyncConfig
 from sync.manager.wishes import REGULAR, REGULAR_WHOLE, Regular, Wish
+from sync.sessions.sync_config import SyncConfig
 
 EVERYTHING_EVERY: Final = 12
 """Each so many-th of them compares everything: about once an hour."""

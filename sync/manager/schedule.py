@@ -36,7 +36,6 @@ from sync.manager.presences import Presences
 from sync.manager.registry import PROTOCOLS
 from sync.manager.seeking import Seeking
 from sync.manager.slots import Slots
-from sync.manager.sync_config import SyncConfig
 from sync.manager.values import (
     Announced,
     Asked,
@@ -57,6 +56,7 @@ from sync.manager.values import (
 )
 from sync.manager.wishes import ASKED, NEW_LINK, OTHER_STATE, Wish
 from sync.sessions.protocol import Protocols
+from sync.sessions.sync_config import CONFIG, SyncConfig
 from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
 
 AGAIN_AFTER: Final[Nanos] = SECOND
@@ -75,10 +75,9 @@ class Manager:
         me: PeerId,
         rng: random.Random,
         protocols: Protocols = PROTOCOLS,
-        config: SyncConfig | None = None,
+        config: SyncConfig = CONFIG,
     ) -> None:
         """Begin without any session; without protocols, nobody is ever asked."""
-        config = config or SyncConfig()
         self._me = me
         self._protocols = protocols
         self._slots = Slots(config.max_concurrent)

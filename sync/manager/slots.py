@@ -7,8 +7,8 @@ place for minutes.
 from collections import Counter
 
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.manager.sync_config import SESSIONS_MAX
 from sync.manager.wishes import ASKED, Wish
+from sync.sessions.sync_config import SESSIONS_MAX
 from sync.sessions.values import Plane, SessionKey
 
 

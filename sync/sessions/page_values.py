@@ -5,13 +5,9 @@ on, and who receives has each page checked off the loop, since signatures take m
 """
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from sync.machine import MessageId
-
-SNAPSHOT_CHUNK_SIZE: Final = 64 * 1024
-"""Bytes of records in a page of a snapshot: 140 usual messages, whose signatures take 15 ms; a
-single longer record makes a page of its own."""
 
 LogPlace: TypeAlias = tuple[int, MessageId]
 """A place of the log: (lamport, message id)."""

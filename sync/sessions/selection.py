@@ -15,13 +15,11 @@ from typing import Final
 
 from sync.sessions.handshake import SPREAD_HASH_SIZE, SPREAD_SIZE, SyncHandshake, SyncKind
 from sync.sessions.protocol import ROUND_TRIP
+from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import Plane
 
 SET_LOGS: Final = 512
 """Logs above which heights are compared by sets of ranges instead of told all."""
-
-DELTA_SYNC_THRESHOLD: Final = 4_096
-"""Holes above which messages are compared as sets: their ids alone would be over 100 kB."""
 
 FEW_CHANGED: Final = 2
 MORE_CHANGED: Final = 8
@@ -136,8 +134,8 @@ def _of_log(
         return _of_sets(f"of {max(left.logs, right.logs):,} logs, one by one is more", by_sketch)
     if not set(left.heads) & set(right.heads):
         return _of_sets("no head is known to both", by_sketch)
-    if holes > DELTA_SYNC_THRESHOLD:
-        return _of_sets(f"over {DELTA_SYNC_THRESHOLD:,} messages are missing", by_sketch)
+    if holes > CONFIG.delta_sync_threshold:
+        return _of_sets(f"over {CONFIG.delta_sync_threshold:,} messages are missing", by_sketch)
     if _both(opener, answerer, SyncKind.DELTA, failed):
         why = f"{holes:,} missing messages are known by their ids"
         return Selection(SyncKind.DELTA, why, HOLE_BYTES * holes + 2 * ROUND_TRIP)

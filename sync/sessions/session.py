@@ -14,6 +14,7 @@ from sync.sessions.claims import CLAIM_BYTES
 from sync.sessions.handshake import SyncKind
 from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
 from sync.sessions.receiving import Transfer
+from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
 from sync.structures.differences import Role
 from sync.structures.log_spans import LogHeight
@@ -41,10 +42,7 @@ broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 STALLED_AFTER: Nanos = 5 * SECOND
 """Silence after which what a session should bring is asked elsewhere, and held up for nothing."""
 
-TIMEOUT: Nanos = 30 * SECOND
-"""Time without progress in which protocols end a session."""
-
-WATCHDOG: Nanos = 2 * TIMEOUT
+WATCHDOG: Nanos = 2 * CONFIG.timeout
 """Silence after which a session is ended whatever its protocol says, or waits for."""
 
 CHECK_WITHIN: Nanos = check.INACTIVITY_MAX

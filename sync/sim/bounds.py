@@ -22,7 +22,7 @@ from sync.calimero.state.contents import StateKind
 from sync.check import message as check_message
 from sync.group import aside, history_loading, logs, relays, stating, typing_notices, writer
 from sync.group.group import Group
-from sync.manager import histories, sync_config
+from sync.manager import histories
 from sync.p2panda import messages, sending
 from sync.p2panda import session as p2panda
 from sync.runner import input_queue
@@ -40,7 +40,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import claims, receiving, served, table
+from sync.sessions import claims, receiving, served, sync_config, table
 from sync.sessions.handshake import SyncKind
 from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
 from sync.sim.log_bounds import LOG_BOUNDS

@@ -39,8 +39,9 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
-from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE, CheckedPage, LogPlace
+from sync.sessions.page_values import CheckedPage, LogPlace
 from sync.sessions.protocol import Checks, Effect, Finished, LoadNewest, Opening, Send, Snapshots
+from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import LoadedEntry, Outcome, Stored
 from sync.structures.ordered_set import OrderedSet
 
@@ -196,7 +197,7 @@ class SnapshotSource(_End):
             contents = next(self._state, None)
             if contents is None:
                 self._loading = True
-                effects.append(LoadNewest(self._before, SNAPSHOT_CHUNK_SIZE))
+                effects.append(LoadNewest(self._before, CONFIG.snapshot_chunk_size))
             else:
                 effects.append(self._page(contents, None, of_state=True))
         return effects

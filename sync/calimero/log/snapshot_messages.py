@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 from sync.errors import DecodeError
 from sync.machine import MessageId
-from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE, LogPlace
+from sync.sessions.page_values import LogPlace
+from sync.sessions.sync_config import CONFIG
 from sync.structures.borsh import BOOLS, BorshReader, BorshWriter, BoundError
 
 RECORD_MAX: Final = 64 * 1024
@@ -21,7 +22,7 @@ RECORD_MAX: Final = 64 * 1024
 RECORDS_MAX: Final = 1_024
 """Records of a page: no entry has less than 64 bytes, its signature alone."""
 
-CHUNK_MAX: Final = SNAPSHOT_CHUNK_SIZE + RECORD_MAX
+CHUNK_MAX: Final = CONFIG.snapshot_chunk_size + RECORD_MAX
 """Bytes of the message of a page: more is refused before any of it is read."""
 
 WINDOW: Final = 4
@@ -177,7 +178,7 @@ def in_pages(records: Sequence[bytes]) -> Iterator[tuple[bytes, ...]]:
     size = 0
     for record in records:
         size += len(record)
-        if part and (size > SNAPSHOT_CHUNK_SIZE or len(part) == RECORDS_MAX):
+        if part and (size > CONFIG.snapshot_chunk_size or len(part) == RECORDS_MAX):
             yield tuple(part)
             part, size = [], len(record)
         part.append(record)

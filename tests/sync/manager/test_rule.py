@@ -9,7 +9,6 @@ from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.ends import FAILED_RETRY_MAX, GOVERNANCE_WITHIN, MOVED_MAX, RETRY_FIRST
 from sync.manager.registry import WITH_CALIMERO
 from sync.manager.schedule import Manager
-from sync.manager.sync_config import PERIOD, SyncConfig
 from sync.manager.values import (
     Announced,
     Asked,
@@ -24,6 +23,7 @@ from sync.manager.values import (
 )
 from sync.manager.wishes import ASKED, MANY_CAME, MISSING, NEW_LINK, OTHER_STATE, PUSHED_MANY
 from sync.sessions.handshake import SyncKind
+from sync.sessions.sync_config import CONFIG, PERIOD, SyncConfig
 from sync.sessions.values import GOVERNANCE, PUT_OFF, RELAY, SHARE, Outcome, Plane
 
 NOW: Nanos = 1_763_700_000 * SECOND
@@ -37,7 +37,7 @@ LOGS = 3
 
 
 def linked(
-    *peers: PeerId, spoken: frozenset[str] = NEW, config: SyncConfig | None = None
+    *peers: PeerId, spoken: frozenset[str] = NEW, config: SyncConfig = CONFIG
 ) -> tuple[Manager, list[Start]]:
     """Return a manager with links to these peers, and what it began."""
     made = Manager(ME, random.Random(0), WITH_CALIMERO, config)

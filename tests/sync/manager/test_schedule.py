@@ -13,7 +13,6 @@ from sync.manager.registry import WAKU_ONLY
 from sync.manager.schedule import AGAIN_AFTER, Manager
 from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
 from sync.manager.seeking import ASKING_MAX, LACKING_AFTER
-from sync.manager.sync_config import PERIOD, SESSIONS_MAX
 from sync.manager.values import (
     Announced,
     Asked,
@@ -29,6 +28,7 @@ from sync.manager.values import (
 )
 from sync.manager.wishes import ASKED, CUT_SHORT, MISSING, NEW_LINK, REGULAR, REGULAR_WHOLE
 from sync.sessions.protocol import Protocols
+from sync.sessions.sync_config import PERIOD, SESSIONS_MAX
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC
 from tests.support.toy.session import ANNOUNCED, TOY

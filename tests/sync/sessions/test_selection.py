@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from sync.sessions import selection
 from sync.sessions.handshake import (
     SPREAD_HASH_SIZE,
     EntityState,
@@ -14,7 +15,6 @@ from sync.sessions.handshake import (
     flags,
 )
 from sync.sessions.selection import (
-    DELTA_SYNC_THRESHOLD,
     FEW_CHANGED,
     LARGE_TREE,
     MORE_CHANGED,
@@ -26,6 +26,7 @@ from sync.sessions.selection import (
     select,
     verdict,
 )
+from sync.sessions.sync_config import CONFIG, SyncConfig
 from sync.sessions.values import Plane
 
 SKETCHES: Final = flags(*SyncKind)
@@ -115,12 +116,21 @@ def test_without_holes_heights_are_told_up_to_a_number_of_logs(logs: int, kind: 
     assert log_kind(replace(OURS.log, logs=logs), THEIRS.log).kind is kind
 
 
+def test_the_number_is_that_of_the_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "CONFIG", SyncConfig(delta_sync_threshold=3))
+    four = log_kind(replace(OURS.log, holes=4), THEIRS.log)
+
+    assert four.kind is SyncKind.WAKU
+    assert four.why == "over 3 messages are missing"
+    assert log_kind(replace(OURS.log, holes=3), THEIRS.log).kind is SyncKind.DELTA
+
+
 @pytest.mark.parametrize(
     ("holes", "kind"),
     [
         (1, SyncKind.DELTA),
-        (DELTA_SYNC_THRESHOLD, SyncKind.DELTA),
-        (DELTA_SYNC_THRESHOLD + 1, SyncKind.WAKU),
+        (CONFIG.delta_sync_threshold, SyncKind.DELTA),
+        (CONFIG.delta_sync_threshold + 1, SyncKind.WAKU),
     ],
 )
 def test_holes_are_asked_for_by_their_ids_up_to_a_number(holes: int, kind: SyncKind) -> None:
@@ -157,7 +167,7 @@ def by_sketch(
     [
         ({"floor": 1}, "one side has let go of what is old"),
         ({"heads": (ONE,)}, "no head is known to both"),
-        ({"holes": DELTA_SYNC_THRESHOLD + 1}, "over 4,096 messages are missing"),
+        ({"holes": CONFIG.delta_sync_threshold + 1}, "over 4,096 messages are missing"),
     ],
 )
 def test_sets_are_compared_by_symbols_where_both_keep_them(
@@ -205,7 +215,7 @@ def test_symbols_tell_so_many_differences_and_no_more(more: int, kind: SyncKind)
 def test_heights_and_deltas_stay_where_they_are_cheaper() -> None:
     assert by_sketch(OURS.log, THEIRS.log).kind is SyncKind.LOG_HEIGHT
     assert by_sketch(OURS.log, replace(THEIRS.log, holes=1)).kind is SyncKind.DELTA
-    most = replace(THEIRS.log, holes=DELTA_SYNC_THRESHOLD)
+    most = replace(THEIRS.log, holes=CONFIG.delta_sync_threshold)
     assert by_sketch(OURS.log, most).kind is SyncKind.DELTA
     heights, delta = SyncKind.LOG_HEIGHT, SyncKind.DELTA
     assert by_sketch(OURS.log, THEIRS.log, heights, delta).kind is SyncKind.SKETCH

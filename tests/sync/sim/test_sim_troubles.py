@@ -6,9 +6,9 @@ import pytest
 
 from sync.group.values import Arrived, Restored
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager.sync_config import SESSIONS_MAX
 from sync.runner.input_queue import CROWDED
 from sync.runner.runner import Batch, Runner
+from sync.sessions.sync_config import SESSIONS_MAX
 from sync.sim.network import PERFECT, Link
 from sync.sim.outlet import Frame
 from sync.sim.rooms import further_channel

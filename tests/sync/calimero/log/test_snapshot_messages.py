@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sync.calimero.log import snapshot_messages
 from sync.calimero.log.snapshot_messages import (
     CHUNK_MAX,
     RECORD_MAX,
@@ -27,7 +28,7 @@ from sync.calimero.log.snapshot_messages import (
 )
 from sync.errors import DecodeError
 from sync.machine import MessageId
-from sync.sessions.page_values import SNAPSHOT_CHUNK_SIZE
+from sync.sessions.sync_config import CONFIG, SyncConfig
 
 MUTATIONS = 4_000
 PLACE = (7, MessageId("ab" * 32))
@@ -140,7 +141,7 @@ def test_lengths_are_checked_before_memory_is_taken() -> None:
 
 
 def test_records_are_cut_into_pages_of_which_each_can_be_read() -> None:
-    records = [bytes(size) for size in (10, SNAPSHOT_CHUNK_SIZE, 1, RECORD_MAX, 5, 5)]
+    records = [bytes(size) for size in (10, CONFIG.snapshot_chunk_size, 1, RECORD_MAX, 5, 5)]
     pages = list(in_pages(records))
     assert [one for page in pages for one in page] == records
     assert len(pages) > 1
@@ -148,3 +149,15 @@ def test_records_are_cut_into_pages_of_which_each_can_be_read() -> None:
         assert len(encode(chunk_of(0, page, PLACE, 1))) <= CHUNK_MAX
         decode(encode(chunk_of(0, page, PLACE, 1)))
     assert [len(page) for page in in_pages([b""] * (RECORDS_MAX + 1))] == [RECORDS_MAX, 1]
+
+
+def test_pages_are_of_the_size_that_the_config_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [bytes(100)] * 40
+    whole = list(in_pages(records))
+    monkeypatch.setattr(snapshot_messages, "CONFIG", SyncConfig(snapshot_chunk_size=1_000))
+
+    parts = list(in_pages(records))
+
+    assert len(whole) == 1
+    assert all(sum(map(len, part)) <= 1_000 for part in parts)
+    assert len(parts) >= 4
