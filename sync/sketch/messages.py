@@ -16,7 +16,7 @@ from sync.errors import DecodeError
 from sync.sketch.peeling import FOUND_MAX
 from sync.sketch.symbols import Symbols
 from sync.sketch.symbols_wire import IDS_MAX, decode_symbols, encode_symbols
-from sync.structures.borsh import BorshReader, BorshWriter, BoundError
+from sync.structures.borsh import BorshReader, BorshWriter, BoundError, read_kind
 from sync.structures.sorted_run import HASH_BYTES
 
 VERSION: Final = 1
@@ -166,14 +166,7 @@ def decode(payload: bytes) -> Message:
     Raises:
         DecodeError: none, not canonical, or over a limit.
     """
-    reader = BorshReader(payload)
-    tag = reader.u8()
-    read = READERS.get(tag)
-    if read is None:
-        raise DecodeError(f"a message of the unknown kind {tag}")
-    message = read(reader)
-    reader.end()
-    return message
+    return read_kind(payload, READERS)
 
 
 def _write_symbols(out: BorshWriter, symbols: Symbols, first: int, ids: int) -> None:

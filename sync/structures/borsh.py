@@ -1,6 +1,6 @@
 """Strict Borsh: little-endian numbers, counted lists, one spelling for each value."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from struct import Struct
 from typing import Any, Final, TypeVar
 
@@ -129,3 +129,19 @@ class BorshReader:
         """Refuse bytes after the value."""
         if left := len(self._data) - self._offset:
             raise DecodeError(f"{left} bytes follow the value")
+
+
+def read_kind(data: bytes, readers: Mapping[int, Callable[[BorshReader], Value]]) -> Value:
+    """Return the value that `data` is: a discriminant of one byte, and what its reader reads.
+
+    Raises:
+        DecodeError: of no kind in `readers`, or other bytes than one of that kind has.
+    """
+    reader = BorshReader(data)
+    kind = reader.u8()
+    read = readers.get(kind)
+    if read is None:
+        raise DecodeError(f"a message of the unknown kind {kind}")
+    value = read(reader)
+    reader.end()
+    return value

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from sync.calimero.log import phases
 from sync.check import phases as check_phases
 from sync.p2panda import set_reconciliation, states
 from sync.sessions import receiving
@@ -79,6 +80,9 @@ def generated(name: str, page: str) -> dict[str, str]:
         "transfer": table(receiving.TRANSITIONS),
         "check": table(check_phases.TRANSITIONS),
         "author logs": table(states.TRANSITIONS),
+        "delta": table(phases.DELTA),
+        "snapshot receiver": table(phases.RECEIVING),
+        "snapshot source": table(phases.SENDING),
         "sets": table(set_reconciliation.TRANSITIONS),
     }
 

@@ -29,9 +29,10 @@ from sync.calimero.log.delta_messages import (
 )
 from sync.calimero.log.delta_sending import DeltaSending
 from sync.calimero.log.delta_view import DeltaView
+from sync.calimero.log.phases import DELTA, Delta, DeltaStep
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
-from sync.machine import SECOND, MessageId, Nanos, earlier
+from sync.machine import SECOND, MessageId, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Opening, Owes, Send
@@ -68,7 +69,8 @@ class DeltaExchange:
         self._sending = DeltaSending(opening.local)
         self._named: dict[bytes, int] = {}
         """Parents of what came in this turn that were not here, by the place they are named at."""
-        self._our_turn = opening.role is Role.INITIATOR
+        begins = opening.role is Role.INITIATOR
+        self._phase = Delta.SAYING if begins else Delta.LISTENING
         self._turns = 0
         """Turns of ours so far."""
         self._theirs: BloomFilter | Want | None = None
@@ -81,7 +83,6 @@ class DeltaExchange:
         """While our turn waits for what other sessions bring: how long."""
         self._payloads = 0
         self._due_at = opening.at + INACTIVITY_MAX
-        self._over = False
 
     # --- Inputs --------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ class DeltaExchange:
         Raises:
             RemoteError: malformed, out of turn, or with an entry that was not asked for.
         """
-        if self._over or self._our_turn:
+        if self._phase is not Delta.LISTENING:
             raise RemoteError("a message out of turn")
         message = decode(payload)
         self._note(message, len(payload), sent=False)
@@ -115,7 +116,9 @@ class DeltaExchange:
 
     def go_on(self, now: Nanos) -> list[Effect]:
         """Take our turn: what the peer brought has been judged, or what was awaited is here."""
-        if not self._our_turn or self._over:
+        if self._phase is Delta.WAITING:
+            self._step(DeltaStep.CAME)
+        if self._phase is not Delta.SAYING:
             return []
         self._due_at = now + INACTIVITY_MAX
         for message_id, named_at in self._named.items():
@@ -147,16 +150,17 @@ class DeltaExchange:
         due = self.deadline()
         if due is None or now < due:
             return []
-        if self._held_until is not None:
+        if self._phase is Delta.WAITING:
+            self._step(DeltaStep.CAME)
             return self._end_turn()
-        self._over = True
+        self._step(DeltaStep.EXPIRED)
         return [Finished("nothing came in time", self._payloads)]
 
     def deadline(self) -> Nanos | None:
         """Return when the silence has been too long, or others have been waited for long enough."""
-        if self._over or self._sending.loading:
+        if self._phase is Delta.OVER or self._sending.loading:
             return None
-        return earlier(self._due_at, self._held_until)
+        return self._held_until if self._phase is Delta.WAITING else self._due_at
 
     # --- The peer's turn -----------------------------------------------------------------------
 
@@ -190,7 +194,7 @@ class DeltaExchange:
         self._theirs = asked
         if asked == Want() and not self._asks and not self._came:
             return [self._finished()]
-        self._our_turn = True
+        self._step(DeltaStep.ASKED)
         owed = self._sending.owe(self._owed(asked))
         return [Owes(0, owed, 0), GoOn()] if owed else [GoOn()]
 
@@ -225,6 +229,7 @@ class DeltaExchange:
         if self._asking.waits:
             self._held_until = self._held_until or now + PUT_OFF_MAX
             if now < self._held_until:
+                self._step(DeltaStep.PUT_OFF)
                 return []
         return self._end_turn()
 
@@ -232,7 +237,8 @@ class DeltaExchange:
         self._turns += 1
         self._held_until = None
         message = self._first() if self._turns == 1 else self._next()
-        self._our_turn, self._asks = False, message != Want()
+        self._step(DeltaStep.SAID)
+        self._asks = message != Want()
         said = self._say(message)
         ids = message.wanted if isinstance(message, BloomFilter) else message.ids
         asked = frozenset([MessageId(one.hex()) for one in ids])
@@ -269,8 +275,11 @@ class DeltaExchange:
         self._note(message, len(payload), sent=True)
         return Send(payload)
 
+    def _step(self, step: DeltaStep) -> None:
+        self._phase = DELTA[self._phase][step]
+
     def _finished(self) -> Finished:
-        self._over = True
+        self._step(DeltaStep.AGREED)
         moved = self._asking.taken or self._sending.sent
         result = "reconciled" if moved else "equal"
         return Finished(result, self._payloads, checked=True, brought=True)

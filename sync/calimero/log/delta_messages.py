@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from sync.calimero.log.delta_filter import BITS, BITS_PER_ID, K_MAX, SPARE_BITS, IdFilter
 from sync.entries.entry import BODY_MAX
 from sync.errors import DecodeError
-from sync.structures.borsh import BorshReader, BorshWriter, BoundError
+from sync.structures.borsh import BorshReader, BorshWriter, BoundError, read_kind
 
 ID_SIZE: Final = 32
 
@@ -137,14 +137,7 @@ def decode(payload: bytes) -> Message:
     Raises:
         DecodeError: none, not canonical, or over a limit.
     """
-    reader = BorshReader(payload)
-    tag = reader.u8()
-    read = READERS.get(tag)
-    if read is None:
-        raise DecodeError(f"a message of the unknown kind {tag}")
-    message = read(reader)
-    reader.end()
-    return message
+    return read_kind(payload, READERS)
 
 
 def _write_filter(out: BorshWriter, held: IdFilter) -> None:

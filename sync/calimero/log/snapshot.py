@@ -12,9 +12,18 @@ Rules:
 3. The next page is allowed when an earlier one is committed, and `WINDOW` are on their way at most.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from sync.calimero.log.phases import (
+    RECEIVING,
+    SENDING,
+    Receiving,
+    ReceivingStep,
+    Sending,
+    SendingStep,
+)
 from sync.calimero.log.snapshot_messages import (
     WINDOW,
     ChunkHead,
@@ -59,15 +68,19 @@ STALLED: Final = "the peer stalled: another one goes on where it ended"
 NOT_EMPTY: Final = "put off: something is here already"
 
 
-class _End:
+class _End(ABC):
     """Parts that both ends have in common."""
 
     def __init__(self, opening: Opening) -> None:
         self.cards: list[Round] = []
         self._payloads = 0
         self._due_at: Nanos | None = None
-        self._over = False
         self._opened_at = opening.at
+
+    @property
+    @abstractmethod
+    def _over(self) -> bool:
+        """True once it is over."""
 
     def go_on(self, now: Nanos) -> Sequence[Effect]:
         """Nothing is ever left to do."""
@@ -98,7 +111,6 @@ class _End:
             self.cards.append(Round(sent, size, words=words))
 
     def _finished(self, result: str, outcome: Outcome) -> Finished:
-        self._over = True
         return Finished(result, self._payloads, outcome=outcome)
 
 
@@ -123,10 +135,13 @@ class SnapshotSource(_End):
         """Pages that may still be sent."""
         self._number = 0
         self._loading = False
-        self._all_sent = False
-        self._asked = False
+        self._phase = Sending.UNASKED
         self._sent = 0
         self._due_at = opening.at + UNASKED_AFTER
+
+    @property
+    def _over(self) -> bool:
+        return self._phase is Sending.OVER
 
     def open(self, now: Nanos) -> Sequence[Effect]:
         """Nothing: a source is asked, and never begins."""
@@ -143,17 +158,20 @@ class SnapshotSource(_End):
         self._payloads += 1
         self._due_at = now + UNASKED_AFTER
         match message:
-            case SnapshotRequest(before, pages) if not self._asked:
+            case SnapshotRequest(before, pages) if self._phase is Sending.UNASKED:
                 words = "asks for all" if before is None else f"asks from {before[0]:,} down"
                 self._note(len(payload), words, sent=False)
-                self._asked, self._before = True, before
+                self._step(SendingStep.ASKED)
+                self._before = before
                 return self._allow(pages)
-            case SnapshotMore(pages) if self._asked:
+            case SnapshotMore(pages) if self._phase in {Sending.SENDING, Sending.SENT}:
                 return self._allow(pages)
             case SnapshotDone():
                 self._note(len(payload), "has it", sent=False)
-                words = f"{self._sent:,} messages sent"
-                return [self._finished(words if self._all_sent else "not needed", Outcome.BENIGN)]
+                all_sent = self._phase is Sending.SENT
+                words = f"{self._sent:,} messages sent" if all_sent else "not needed"
+                self._step(SendingStep.DONE)
+                return [self._finished(words, Outcome.BENIGN)]
             case _:
                 raise RemoteError("a message out of turn")
 
@@ -172,14 +190,19 @@ class SnapshotSource(_End):
         cursor = (records[-1].header.lamport, records[-1].message_id) if records else None
         self._sent += len(records)
         contents = [entry.content for entry in records]
-        self._all_sent = not more
+        if not more:
+            self._step(SendingStep.ALL_SENT)
         return [self._page(contents, cursor, last=not more), *self._go_on()]
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """Give up after too long a silence."""
         if self._due_at is None or now < self._due_at or self._over:
             return []
+        self._step(SendingStep.EXPIRED)
         return [self._finished("nothing came in time", Outcome.NOT_CONVERGED)]
+
+    def _step(self, step: SendingStep) -> None:
+        self._phase = SENDING[self._phase][step]
 
     def _is_of_it(self, one: LoadedEntry) -> bool:
         return one.sync_id.timestamp >= self._floor and one.sync_id in self._local
@@ -193,7 +216,7 @@ class SnapshotSource(_End):
     def _go_on(self) -> list[Effect]:
         """Send state as long as there is some, then have messages loaded."""
         effects: list[Effect] = []
-        while self._allowed and not self._loading and not self._all_sent:
+        while self._allowed and not self._loading and self._phase is Sending.SENDING:
             contents = next(self._state, None)
             if contents is None:
                 self._loading = True
@@ -235,19 +258,25 @@ class SnapshotReceiver(_End):
         self._checking: dict[int, bytes] = {}
         """Pages that are being checked, by number, in order."""
         self._number = 0
-        self._entries_began = False
+        self._phase = Receiving.BEGINNING
         self._got = 0
         self._last: int | None = None
         """Number of the last page, once it is here."""
         self._due_at = opening.at + STALLED_AFTER
+
+    @property
+    def _over(self) -> bool:
+        return self._phase is Receiving.OVER
 
     # --- Inputs --------------------------------------------------------------------------------
 
     def open(self, now: Nanos) -> Sequence[Effect]:
         """Ask for all, or for what is below what is kept already."""
         if not self._view.may_begin:
+            self._step(ReceivingStep.NOT_EMPTY)
             done = self._say(SnapshotDone(), "not needed")
             return [done, self._finished(NOT_EMPTY, Outcome.BENIGN)]
+        self._step(ReceivingStep.ASKED)
         self._due_at = now + STALLED_AFTER
         below = "" if self._cursor is None else f" from {self._cursor[0]:,} down"
         asked = self._say(SnapshotRequest(self._cursor, WINDOW), f"asks for all{below}")
@@ -260,20 +289,23 @@ class SnapshotReceiver(_End):
             RemoteError: out of turn, or more than was allowed.
         """
         head = head_of(payload)
-        if self._over or self._last is not None:
+        if self._phase in {Receiving.CHECKING, Receiving.OVER}:
             raise RemoteError("a page after the last one")
         if head.number != self._number:
             raise RemoteError(f"page {head.number} instead of {self._number}")
         if len(self._checking) == WINDOW:
             raise RemoteError("more pages than were allowed")
-        if head.of_state and (self._entries_began or head.last):
+        if head.of_state and (self._phase is Receiving.MESSAGES or head.last):
             raise RemoteError("state behind messages")
-        self._entries_began |= not head.of_state
+        if not head.of_state and self._phase is Receiving.STATE:
+            self._step(ReceivingStep.MESSAGES)
         self._note(len(payload), _words(head), sent=False)
         self._checking[head.number] = payload
         self._number += 1
         self._payloads += 1
-        self._last = head.number if head.last else None
+        if head.last:
+            self._last = head.number
+            self._step(ReceivingStep.LAST)
         self._due_at = None  # until the check is over: that is ours
         return [Checks(head.number, payload)]
 
@@ -308,6 +340,7 @@ class SnapshotReceiver(_End):
         effects: list[Effect] = [Snapshots(kept)]
         if number != self._last:
             return [*effects, Send(encode(SnapshotMore(1)))]
+        self._step(ReceivingStep.KEPT)
         words = f"{self._got:,} messages"
         return [
             *effects,
@@ -320,7 +353,11 @@ class SnapshotReceiver(_End):
         """Let another peer go on if this one stalls."""
         if self._due_at is None or now < self._due_at or self._over:
             return []
+        self._step(ReceivingStep.EXPIRED)
         return [self._finished(STALLED, Outcome.NOT_CONVERGED)]
+
+    def _step(self, step: ReceivingStep) -> None:
+        self._phase = RECEIVING[self._phase][step]
 
 
 def _words(head: ChunkHead, count: int | None = None) -> str:

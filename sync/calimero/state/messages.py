@@ -14,7 +14,7 @@ from sync.calimero.governance.ops import Key
 from sync.calimero.state.entry import ENTRY_SIZE_MAX
 from sync.calimero.state.tree import DEPTH_MAX, FAN_OUT, Path
 from sync.errors import DecodeError
-from sync.structures.borsh import BOOLS, BorshReader, BorshWriter, BoundError
+from sync.structures.borsh import BOOLS, BorshReader, BorshWriter, BoundError, read_kind
 
 CUT: Final = 16
 """Bytes of a node's hash, and of an entry's id."""
@@ -165,14 +165,7 @@ def decode(payload: bytes) -> Message:
     Raises:
         DecodeError: none, not canonical, or over a limit.
     """
-    reader = BorshReader(payload)
-    tag = reader.u8()
-    read = READERS.get(tag)
-    if read is None:
-        raise DecodeError(f"a message of the unknown kind {tag}")
-    message = read(reader)
-    reader.end()
-    return message
+    return read_kind(payload, READERS)
 
 
 def node_size(node: Node) -> int:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.errors import DecodeError
-from sync.structures.borsh import BorshReader, BorshWriter, BoundError
+from sync.structures.borsh import BorshReader, BorshWriter, BoundError, read_kind
 
 
 def test_values_have_the_bytes_of_the_specification() -> None:
@@ -75,3 +75,15 @@ def test_what_is_written_is_read(numbers: list[int], text: str) -> None:
     assert reader.text(64) == text
     assert reader.each(reader.u64, 8) == tuple(numbers)
     reader.end()
+
+
+def test_a_message_is_read_by_its_kind_and_to_its_end() -> None:
+    readers = {7: BorshReader.u32}
+    assert read_kind(b"\x07\x01\x00\x00\x00", readers) == 1
+    for wrong, reason in (
+        (b"", "should follow"),
+        (b"\x08", "unknown kind 8"),
+        (b"\x07" * 6, "1 byte"),
+    ):
+        with pytest.raises(DecodeError, match=reason):
+            read_kind(wrong, readers)
