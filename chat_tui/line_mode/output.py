@@ -71,6 +71,10 @@ TOLD_MAX: Final = 1_000
 """Messages remembered that were told before their time, so that they are not told twice."""
 
 
+ON_ITS_WAY: Final = "on its way"
+"""Words for a line whose history is being fetched: it takes its place once that is here."""
+
+
 class Face(Protocol):
     """Output format of line mode; it only writes, and `LineMode` flushes."""
 
@@ -229,6 +233,8 @@ class TextFace:
         self._channel: ChannelId | None = None
         self._clocks = ClockNews(ClockInfo(), sees_question=False)
         self._told: dict[MessageId, None] = {}
+        self._newest: dict[ChannelId, tuple[int, MessageId]] = {}
+        """Places of the newest lines told as on their way: older ones are told in their turn."""
         self._folded = FoldedRuns()
         self._read = ReadLines()
         self._answered = AnsweredLines()
@@ -264,8 +270,9 @@ class TextFace:
             self._act(line)
             return
         gap = " (after a gap)" if line.after_gap else ""
-        if line.parked or line.pending:
-            gap = f" ({mark_word(line, line.created_ns, alone=False)})"
+        if line.loading or line.parked or line.pending:
+            word = mark_word(line, line.created_ns, alone=False)
+            gap = f" ({ON_ITS_WAY if line.loading else word})"
             self._told[line.message_id] = None
             if len(self._told) > TOLD_MAX:
                 del self._told[next(iter(self._told))]
@@ -285,6 +292,14 @@ class TextFace:
     def learn(self, answered: Mapping[MessageId, Line | Unshown | None]) -> None:
         """See `Face`."""
         self._answered.learn(answered)
+
+    def _is_news(self, line: Line) -> bool:
+        """Return whether to tell of a line on its way: nothing is told out of order, or twice."""
+        place = (line.lamport, line.message_id)
+        if line.own or place <= self._newest.get(line.channel, (0, "")):
+            return False
+        self._newest[line.channel] = place
+        return True
 
     def settle(self) -> None:
         """See `Face`; of lines that are folded away, one sentence tells how many there are."""
@@ -310,6 +325,8 @@ class TextFace:
                 self.line(line)
             case PreviewShown(line) if line.parked and (self._echo or not line.own):
                 self.line(line)
+            case PreviewShown(line) if line.loading and self._is_news(line):
+                self.line(line)
             case OpShown(line) | PendingShown(line):
                 self.line(line)
             case PreviewShown(line) if line.waits:
@@ -317,7 +334,7 @@ class TextFace:
             case AheadShown() | ClockShown():
                 for sentence in self._clocks.said_of(event, self._client.snapshot()):
                     self._say(sentence)
-            case LineChanged(line, rewritten) if not line.loading:
+            case LineChanged(line, rewritten) if not line.loading or line.message_id in self._told:
                 news = rewritten and (self._echo or not line.own)
                 author = self._called(line.author, line.nick)
                 for sentence in announced(replace(event, rewritten=news), author):

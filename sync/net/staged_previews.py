@@ -182,13 +182,21 @@ class StagedPreviews:
     async def _show_lines(
         self, channel: ChannelId, group: Group, preview: Preview, page: Read
     ) -> None:
+        """Show the lines of a page, the oldest first; what changes one is newer, and read before."""
+        lines: list[values.Previewed] = []
         for number, entry in enumerate(page.entries):
             if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:
                 await asyncio.sleep(0)
             if preview.lines >= LINES_MAX or self._of.get(channel) is not preview:
-                return
+                break
             if _counts(group, entry) and (look := preview.take(entry, group)) is not None:
-                self._show(channel, values.Previewed(entry.message_id, entry, None, look))
+                lines.append(values.Previewed(entry.message_id, entry, None, look))
+        for number, line in enumerate(reversed(lines)):
+            if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:
+                await asyncio.sleep(0)
+            if self._of.get(channel) is not preview:
+                return
+            self._show(channel, line)
 
     async def _deliver(self, channel: ChannelId) -> None:
         """Tell the newest lines on the disk, the oldest of them first.
