@@ -294,7 +294,9 @@ class TextFace:
         self._answered.learn(answered)
 
     def _is_news(self, line: Line) -> bool:
-        """Return whether to tell of a line on its way: nothing is told out of order, or twice."""
+        """Return whether to tell of a line before its time; on its way, in order and once only."""
+        if not line.loading:
+            return line.parked and (self._echo or not line.own)
         place = (line.lamport, line.message_id)
         if line.own or place <= self._newest.get(line.channel, (0, "")):
             return False
@@ -323,9 +325,7 @@ class TextFace:
                 del self._told[line.message_id]
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
-            case PreviewShown(line) if line.parked and (self._echo or not line.own):
-                self.line(line)
-            case PreviewShown(line) if line.loading and self._is_news(line):
+            case PreviewShown(line) if self._is_news(line):
                 self.line(line)
             case OpShown(line) | PendingShown(line):
                 self.line(line)

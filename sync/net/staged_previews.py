@@ -182,7 +182,7 @@ class StagedPreviews:
     async def _show_lines(
         self, channel: ChannelId, group: Group, preview: Preview, page: Read
     ) -> None:
-        """Show the lines of a page, the oldest first; what changes one is newer, and read before."""
+        """Show the lines of a page, the oldest first; what changes one is newer: read before."""
         lines: list[values.Previewed] = []
         for number, entry in enumerate(page.entries):
             if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:

@@ -1,14 +1,13 @@
 """`limits newcomer [--whole] [--snapshot]`: a program that fetches a history, beside the floor.
 
 Somebody with 10,000 lines of ten logs waits (100,000 with `--whole`); `plain --json` with nothing
-links to them, fetches all by Waku Sync (or by snapshot) and prints it. The floor is a receiver of as
-many messages, without machines. With `--whole` memory is told as well: how much more a message
+links to them, fetches all by Waku Sync (or by snapshot) and prints it. The floor is a receiver of
+as many messages, without machines. With `--whole` memory is told as well: how much more a message
 takes above 40,000. The first line is that of `plain` without `--json`, on its way or delivered.
 """
 
 import argparse
 import asyncio
-import os
 import shutil
 import subprocess
 import sys
@@ -37,7 +36,6 @@ CPU_MAX: Final = {"waku": 1.9, "snapshot": 1.6}
 SECONDS_MAX: Final = 1.2
 KB_MAX: Final = 0.3
 FIRST_LINE_MAX_S: Final = 2.0
-LAST: Final = b'"text": "line %d,'
 FIRST: Final = b": line "
 DONE_S: Final = 0.5
 """For what comes behind the last line."""
@@ -66,8 +64,10 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     with _source(place / "source", by) as port:
         one = _fetched(place, port, entries)
     cpu_us = one.cpu_s / entries * 1e6
-    yield Figure("newcomer_cpu", cpu_us, floor.receiver_us, "us a message", CPU_MAX[by], params=params)
-    alone = (floor.receiver_us + floor.sender_us) * entries / 1e6
+    yield Figure(
+        "newcomer_cpu", cpu_us, floor.receiver_us, "us a message", CPU_MAX[by], params=params
+    )
+    alone = floor.receiver_us * entries / 1e6
     seconds = None if options.snapshot else SECONDS_MAX
     yield Figure("newcomer_seconds", one.seconds, alone, "s", seconds, params=params)
     with _source(place / "source", by) as port:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.bench.limits import latency, rate, screen, sketch, stalls, start
+from tests.bench.limits import latency, newcomer, rate, screen, sketch, stalls, start
 from tests.bench.limits.figures import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
@@ -14,5 +14,6 @@ LIMITS: Final[dict[str, Limit]] = {
         stalls.LIMIT,
         start.LIMIT,
         sketch.LIMIT,
+        newcomer.LIMIT,
     )
 }

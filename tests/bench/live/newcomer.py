@@ -85,8 +85,8 @@ def live_newcomer(place: Path) -> Iterator[Result]:
 def newcomer_of(place: Path, entries: int) -> Iterator[Result]:
     """Yield the figures of so many entries."""
     progress(f"newcomer: {entries} entries are signed and stored ...")
-    written = _history(entries)
-    asyncio.run(_stock(place, written))
+    written = history_of(entries)
+    asyncio.run(stock(place, written))
     verified = _verified(written)
     del written
     params: Params = {"entries": entries}
@@ -113,7 +113,7 @@ def newcomer_of(place: Path, entries: int) -> Iterator[Result]:
             yield Result("newcomer_block", 1e3 * one.block, "ms", params=by)
 
 
-def _history(entries: int) -> list[StoredMessage]:
+def history_of(entries: int) -> list[StoredMessage]:
     """Return messages up to two hours ago, in the order they were written, each upon two."""
     channel, _ = channel_of(NAME)
     authors = [Author(f"author {number}", channel) for number in range(LOGS)]
@@ -128,7 +128,7 @@ def _history(entries: int) -> list[StoredMessage]:
     return written
 
 
-async def _stock(place: Path, written: list[StoredMessage]) -> None:
+async def stock(place: Path, written: list[StoredMessage]) -> None:
     """Give the source its history, before it starts."""
     channel, secret = channel_of(NAME)
     database = await Database.open(place / "source.sqlite")

@@ -1,6 +1,7 @@
-"""A node that has a history, in a program of its own: `python -m tests.bench.live.source DIR`.
+"""A node with a history, in a program of its own: `python -m tests.bench.live.source DIR [BY]`.
 
-It prints its port once it listens, and runs until its input ends.
+It prints its port once it listens, and runs until its input ends. `BY` names the one protocol that
+it can compare by; `snapshot`, as without, stands for all.
 """
 
 import asyncio
@@ -9,19 +10,20 @@ from pathlib import Path
 from typing import Final
 
 from chat_tui.client import gc_policy
-from sync.manager.registry import WITH_CALIMERO
+from sync.manager.registry import WHOLE_BY, WITH_CALIMERO
+from sync.sessions.protocol import Protocols
 from tests.support.sync.nodes import host
 
 NAME: Final = "tea"
 
 
-async def serve(place: Path) -> None:
+async def serve(place: Path, protocols: Protocols) -> None:
     """Run until nobody needs it."""
     gc_policy.settle()
-    async with host(place, "source", NAME, protocols=WITH_CALIMERO) as source:
+    async with host(place, "source", NAME, protocols=protocols) as source:
         print(source.port, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(Path(sys.argv[1])))
+    asyncio.run(serve(Path(sys.argv[1]), WHOLE_BY.get(" ".join(sys.argv[2:]), WITH_CALIMERO)))
