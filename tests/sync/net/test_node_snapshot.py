@@ -76,8 +76,12 @@ def previewed(newcomer: Host) -> set[MessageId]:
 def first_page(newcomer: Host) -> list[Line]:
     """The lines shown first of what is staged, the oldest of the page first."""
     lines = [one.line for one in newcomer.shown(PreviewShown)]
-    rising = takewhile(lambda two: two[0].lamport < two[1].lamport, pairwise(lines))
+    rising = takewhile(lambda two: place(two[0]) < place(two[1]), pairwise(lines))
     return [lines[0], *[later for _, later in rising]]
+
+
+def place(line: Line) -> tuple[int, MessageId]:
+    return line.lamport, line.message_id
 
 
 @pytest.mark.slow
