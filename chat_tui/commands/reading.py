@@ -26,6 +26,7 @@ from chat_tui.text.namesakes import shared_among
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import count, day_of, time_of_day
 from chat_tui.text.word_match import is_mentioned
+from chat_tui.wording.replies import quoted_lines
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.view.view import Line, Position
@@ -152,7 +153,7 @@ async def quote(chat: Chat, rest: str, at: At) -> Result:
     if not rest and at.selected is not None:
         return Result(found=View("quote"))
     quoted = await line_meant(chat, rest, at)
-    said = "\n".join(f"> {line}" for line in clean_text(quoted.text).split("\n"))
+    said = "\n".join(f"> {line}" for line in quoted_lines(quoted))
     return Result(text=said, found=Acted("quote", quoted))
 
 

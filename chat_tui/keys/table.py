@@ -99,6 +99,7 @@ KEYS: Final = (
     Key("reading_graph", "g", "graph", "Message: what it builds on", Place.SELECTED, Place.DETAILS),
     Key("reading_reply", "r", "reply", "Message: answer it", Place.SELECTED),
     Key("reading_edit", "e", "edit", "Message: edit it", Place.SELECTED),
+    Key("reading_react", "plus", "react", "Message: react to it", Place.SELECTED),
     Key("reading_delete", "delete", "delete", "Message: delete it", Place.SELECTED),
     Key("reading_answered", "u", "answered", "Message: go to what it answers", Place.SELECTED),
     Key("reading_back", "backspace", "back", "Message: come back from there", Place.SELECTED),

@@ -1,6 +1,6 @@
 """Keys on a selected message: reply, edit, delete, and the way to what it answers and back."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -10,6 +10,8 @@ from chat_tui.model.row import Row
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
 from chat_tui.widgets.composer import Composer
+from chat_tui.wording.glyphs import Glyphs
+from chat_tui.wording.reactions import RECENT_MAX, choices
 from chat_tui.wording.sentences import ID_DRAFTED
 from sync.machine import MessageId
 from sync.view.view import Position
@@ -34,6 +36,7 @@ class Answering:
         self, place: "Widget", composer: Composer, submit: Callable[[str], Awaitable[object]]
     ) -> None:
         self._place, self._composer, self._submit = place, composer, submit
+        self._used: list[str] = []
         self._way: list[tuple[Position, MessageId]] = []
 
     def reply(self, row: Row) -> None:
@@ -50,6 +53,30 @@ class Answering:
         """Have the person edit a message."""
         await self._submit(f"/edit {row.line.message_id}")
         self._composer.focus()
+
+    def react(self, row: Row, rows: Sequence[Row], glyphs: Glyphs) -> None:
+        """Ask with which emoji to react; those that we used last among `rows` stand first."""
+        from chat_tui.transcript.choice_screens import reaction_list
+
+        used = [one.emoji for each in reversed(rows) for one in each.line.reactions if one.mine]
+        emojis = choices([*self._used, *used])
+
+        async def chosen(number: int | None) -> None:
+            if number is not None:
+                self._used = [emojis[number], *self._used][:RECENT_MAX]
+                await self._submit(f"/react {row.line.message_id} {emojis[number]}")
+
+        self._place.app.push_screen(reaction_list(row.line, emojis, glyphs), chosen)
+
+    def delete(self, row: Row, glyphs: Glyphs) -> None:
+        """Delete a message once the person has said that they mean it."""
+        from chat_tui.transcript.choice_screens import delete_question
+
+        async def answered(number: int | None) -> None:
+            if number == 0:
+                await self._submit(f"/delete {row.line.message_id}")
+
+        self._place.app.push_screen(delete_question(row, glyphs), answered)
 
     def came_from(self, place: tuple[Position, MessageId]) -> None:
         """Remember a message to come back to."""
@@ -83,6 +110,8 @@ def _keys(row: Row) -> Iterator[str]:
         yield "{reading_reply} reply"
         if line.own and not line.deleted:
             yield "{reading_edit} edit"
+        if not line.deleted:
+            yield "{reading_react} react"
         if line.own and not line.deleted:
             yield "{reading_delete} delete"
         if line.reply_to is not None:

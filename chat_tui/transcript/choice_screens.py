@@ -3,7 +3,7 @@
 Text of peers becomes `Content`, never markup; every screen names the key that closes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -15,18 +15,19 @@ from textual.screen import ModalScreen
 
 from chat_tui.keys.table import with_keys
 from chat_tui.model.command_findings import Listed, indent, line_text
-from chat_tui.model.row import shown_text
+from chat_tui.model.row import Row, shown_text
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.links import ascii_host, host_of, warnings
 from chat_tui.text.namesakes import called, shared_among
-from chat_tui.text.plain_lines import MARK, laid, plain_name
+from chat_tui.text.plain_lines import MARK, REPLY, laid, plain_name
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.text.times import day_of, time_of_day
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS, Scrolling
 from chat_tui.wording.glyphs import PARKED, Glyphs
 from chat_tui.wording.panels import BAD, DIM
+from chat_tui.wording.reactions import label, named
 from sync.machine import MessageId
 from sync.view.view import Line
 
@@ -38,6 +39,10 @@ BARE_KEYS: Final = (
     "Select with the mouse, copy as in any terminal. "
     "{over_page_up}, {over_page_down} read on, {close} leaves."
 )
+
+
+TAKES_BACK: Final = " (you: again takes it back)"
+ANY_EMOJI: Final = "/react takes any other emoji, or its name, such as tada."
 
 
 class ChoiceScreen(ModalScreen[int | None]):
@@ -184,6 +189,36 @@ def link_question(links: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
     )
 
 
+def reaction_list(line: Line, emojis: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
+    """Return a screen to choose an emoji to react to a message with."""
+    ours = {label(one.emoji, glyphs) for one in line.reactions if one.mine}
+    entries = [
+        Content(f"{named(one, glyphs)}{TAKES_BACK if label(one, glyphs) in ours else ''}")
+        for one in emojis
+    ]
+    return ChoiceScreen(
+        "React with",
+        entries,
+        chosen=0,
+        keys="{over_enter} reacts · {close} does not",
+        cursor=glyphs.cursor,
+        below=lambda _: Content.styled(ANY_EMOJI, DIM),
+    )
+
+
+def delete_question(row: Row, glyphs: Glyphs) -> ChoiceScreen:
+    """Return a screen that asks whether a message is to be deleted; the first answer is yes."""
+    words = clip_cells(" ".join(row.text.split()), 300)
+    return ChoiceScreen(
+        "Delete this message for everybody?",
+        [Content("Delete it"), Content("Keep it")],
+        chosen=0,
+        keys="{over_enter} chooses · {close} keeps it",
+        cursor=glyphs.cursor,
+        below=lambda _: Content.styled(f"{row.nick}: {words}", DIM),
+    )
+
+
 class BareScreen(Scrolling):
     """Messages as text from edge to edge, for the terminal's own way to select and copy."""
 
@@ -196,9 +231,15 @@ class BareScreen(Scrolling):
     BareScreen #bare-keys { width: 1fr; height: auto; }
     """
 
-    def __init__(self, lines: Sequence[Line], at: MessageId | None, shared: frozenset[str]) -> None:
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        at: MessageId | None,
+        shared: frozenset[str],
+        quotes: Mapping[MessageId, str],
+    ) -> None:
         super().__init__()
-        self._lines, self._at = lines, at
+        self._lines, self._at, self._quotes = lines, at, quotes
         self._shared = shared_among(lines, shared)
 
     def compose(self) -> ComposeResult:
@@ -239,6 +280,8 @@ class BareScreen(Scrolling):
             when = time_of_day(line.created_ns) + (f" ({PARKED})" if line.parked else "")
             words = f"{when} {name}: {shown_text(line)}"
             text = laid(words, MARK, self.size.width)
+            if quote := self._quotes.get(line.message_id):
+                text = f"{laid(f'{REPLY} {quote}', MARK, self.size.width)}\n{text}"
             texts.append(text if day == begun else f"{day}\n{text}")
         return texts
 

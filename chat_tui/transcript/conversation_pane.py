@@ -32,7 +32,7 @@ from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
 from chat_tui.transcript.search_bar import SEARCHING, SearchInput
 from chat_tui.widgets.composer import Composer
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, SearchWanted
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted, SearchWanted
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
 from sync.errors import LocalError
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
     "write", "command", "ask_again", "hide", "pin", "reply", "edit", "delete", "answered",
-    "back", "thread",
+    "back", "thread", "react",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
@@ -217,7 +217,8 @@ class Reading(Vertical):
         rows = self.transcript.conversation.rows
         at = self.transcript.cursor or self.transcript.top
         shared = self._chat.snapshot().shared_names
-        self.app.push_screen(BareScreen([row.line for row in rows], at, shared))
+        quotes = {row.line.message_id: row.quote for row in rows if row.quote}
+        self.app.push_screen(BareScreen([row.line for row in rows], at, shared, quotes))
 
     def action_move(self, step: int) -> None:
         """Select the message above or below."""
@@ -281,10 +282,20 @@ class Reading(Vertical):
         if (row := self._selected()) is not None:
             await self._answering.edit(row)
 
-    async def action_delete(self) -> None:
-        """Delete the selected message."""
+    def action_delete(self) -> None:
+        """Ask whether to delete the selected message."""
         if (row := self._selected()) is not None:
-            await self._submit(f"/delete {row.line.message_id}")
+            self._answering.delete(row, self.transcript.glyphs)
+
+    def action_react(self) -> None:
+        """Ask with which emoji to react to the selected message."""
+        if (row := self._selected()) is not None:
+            rows = self.transcript.conversation.rows
+            self._answering.react(row, rows, self.transcript.glyphs)
+
+    @on(ReactionWanted)
+    async def _react_so(self, wish: ReactionWanted) -> None:
+        await self._submit(f"/react {wish.message_id} {wish.emoji}")
 
     async def action_answered(self) -> None:
         """Go to what the selected message answers."""
@@ -313,7 +324,7 @@ class Reading(Vertical):
         return row
 
     async def _submit(self, text: str) -> object:
-        return await self.app.run_action(f"submit('{text}')")
+        return await self.app.run_action(f"submit({text!r})")  # an emoji is text of a peer
 
     def action_hit(self, step: int) -> None:
         """Go to the next hit of the search, an older one; or back, if negative."""

@@ -16,6 +16,7 @@ from chat_tui.text.times import count
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.messages import FramesWanted, GraphWanted
 from chat_tui.wording.glyphs import Glyphs
+from chat_tui.wording.replies import quoted_lines
 from sync.view.view import Level, Line, Notice
 
 COPY_MAX: Final = 74_994
@@ -106,7 +107,7 @@ class MessageActs:
         self._tell(Notice(text))
 
     def _quote(self, line: Line) -> None:
-        lines = _words(line).rstrip().split("\n")
+        lines = quoted_lines(line)
         if len(lines) > QUOTED_LINES_MAX:
             lines = [*lines[: QUOTED_LINES_MAX - 1], "..."]
         quoted = "".join(f"> {one}\n" for one in lines)

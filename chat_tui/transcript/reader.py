@@ -27,10 +27,10 @@ from chat_tui.transcript.highlights import cells_of, index_at, over, painted_ove
 from chat_tui.transcript.lazy_layout import Place
 from chat_tui.transcript.mouse_selection import Picked, Spot
 from chat_tui.transcript.painted_line import Painted, Part
-from chat_tui.transcript.row_layout import Laid, Shape
+from chat_tui.transcript.row_layout import Laid, Shape, reaction_at
 from chat_tui.transcript.text_positions import Texts, first_line, texts_of
 from chat_tui.transcript.transcript import Transcript
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted
 from chat_tui.wording.gap_lines import said_here
 from chat_tui.wording.glyphs import WORDS, Glyphs
 from sync.machine import MessageId, Nanos
@@ -379,11 +379,19 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._picked.press(None)
 
     def on_click(self, event: Click) -> None:
-        """Select the message, open it if it is selected; but not at the end of picking text."""
+        """Select the message, open it if it is selected; but not at the end of picking text.
+
+        A click on a reaction is to react so too, or to take it back.
+        """
         if self._picked or not 0 <= event.y < len(self._painted):
             return
         painted = self._painted[event.y]
         message_id = painted.laid.row.line.message_id
+        if self._shape is not None and painted.part is Part.TEXT:
+            emoji = reaction_at(painted.laid, painted.line, event.x, self._shape)
+            if emoji is not None:
+                self.post_message(ReactionWanted(message_id, emoji))
+                return
         if message_id == self.cursor and painted.part is self.part:
             self.post_message(DetailsWanted(message_id))
         else:

@@ -14,7 +14,7 @@ from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
-from chat_tui.wording.reactions import joined, summary, unjoined
+from chat_tui.wording.reactions import item_at, joined, reacted_in, summary, unjoined
 from chat_tui.wording.replies import QUOTE_CELLS, SIGN_CELLS
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
@@ -29,9 +29,6 @@ GUTTER_STACKED: Final = 2
 
 PIN_CELLS: Final = 2
 """Cells before a text in which the sign of a pin stands; that of the cursor has the last one."""
-
-REPLY_CELLS: Final = SIGN_CELLS
-"""Cells before a text in which the sign of a reply stands, as that of a pin."""
 
 TAIL: Final = len(" ○ ")
 """The column of the marks, at the right edge: its place never depends on the text."""
@@ -142,24 +139,27 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     when = Segment(f"{shape.taste.time(row.line.created_ns)} ", style("time"))
     quote = _quote(row, shape, style)
     if quote:
-        lines.insert(0, Strip([Segment(" " * (shape.gutter - REPLY_CELLS)), *quote]))
+        lines.insert(0, Strip([Segment(" " * (shape.gutter - 1)), *quote]))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
     else:
         nick = clip_cells(row.nick, shape.taste.nick_cells)
         pad = " " * (shape.taste.nick_cells - cell_len(nick))
-        sign = bool(quote or pin)
-        name = Segment(f"{pad}{nick}" if sign else f"{pad}{nick}  ", _name_style(row, style))
+        room = 1 if quote else 0 if pin else PIN_CELLS
+        name = Segment(f"{pad}{nick}{' ' * room}", _name_style(row, style))
         lines[0] = Strip([when, name, *quote] if quote else [when, name, *pin, *texts[0]])
     below = [*_reactions(row, shape, style), *_read_by(row, shape, style)]
     return Laid(row, (*separators, *lines, *below), len(separators), len(below))
 
 
 def _quote(row: Row, shape: Shape, style: StyleOf) -> list[Segment]:
-    """Return the sign of a reply, in the last cells of the gutter, and what it answers."""
+    """Return the sign of a reply, in the last cell of the gutter, and what it answers.
+
+    A text begins behind that cell, and a name ends before the one to its left.
+    """
     if not row.quote or row.folds:
         return []
-    words = clip_cells(row.quote, min(QUOTE_CELLS - REPLY_CELLS, shape.text_width))
+    words = clip_cells(row.quote, min(QUOTE_CELLS - SIGN_CELLS, shape.text_width - 1))
     return [Segment(f"{shape.glyphs.reply} ", style("rule")), Segment(words, style("time"))]
 
 
@@ -188,6 +188,16 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     items = joined(summary(row.line.reactions, shape.glyphs))
     lines = [unjoined(line) for line in wrap(items, shape.text_width)]
     return [Strip([Segment(" " * shape.gutter + line, style("time"))]) for line in lines]
+
+
+def reaction_at(laid: Laid, line: int, cell: int, shape: Shape) -> str | None:
+    """Return the emoji of the reaction at a cell of a row's line; None if none is there."""
+    row, number = laid.row, line - laid.mark_at - 1
+    if number < 0 or cell < shape.gutter or not row.line.reactions or row.folds:
+        return None
+    lines = wrap(joined(summary(row.line.reactions, shape.glyphs)), shape.text_width)
+    item = item_at(lines[number], cell - shape.gutter) if number < len(lines) else None
+    return None if item is None else reacted_in(item, row.line.reactions, shape.glyphs)
 
 
 def _read_by(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:

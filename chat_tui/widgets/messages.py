@@ -91,6 +91,14 @@ class DetailsWanted(Message):
 
 
 @dataclass
+class ReactionWanted(Message):
+    """The person clicked on a reaction: to react so to a message, or to take it back."""
+
+    message_id: MessageId
+    emoji: str
+
+
+@dataclass
 class GraphWanted(Message):
     """The person wants to see a message among those it builds on and those that build on it."""
 

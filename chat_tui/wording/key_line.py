@@ -12,6 +12,7 @@ from chat_tui.wording.clicks import key_click
 SELECTED: Final[tuple[Does, ...]] = (
     (("reading_reply",), "reply"),
     (("reading_edit",), "edit"),
+    (("reading_react",), "react"),
     (("reading_delete",), "delete"),
     (("reading_pin",), "pin"),
     (("reading_details",), "details"),

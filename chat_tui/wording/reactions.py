@@ -4,11 +4,12 @@ Rule: an emoji of a peer is text of a peer, so it is cleaned and kept short like
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rich.cells import split_graphemes
+from rich.cells import cell_len, split_graphemes
 
+from chat_tui.text.emoji import EMOJI
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.errors import LocalError
@@ -40,6 +41,10 @@ INVISIBLE: Final = "(invisible)"
 EMOJI_STYLE: Final = "\ufe0f"
 """Asks for the coloured form of a sign: with and without it, it is the same reaction."""
 
+RECENT_MAX: Final = 6
+"""Emoji used last that stand first in a list; the others keep their places."""
+
+_SHORT_NAME_OF: Final = {emoji: name for name, emoji in reversed(EMOJI.items())}
 _NAME_OF: Final = {emoji: name for name, emoji in NAMES.items()} | {
     "👍": "thumbs up",  # a number would stand beside its count
     "👎": "thumbs down",
@@ -54,16 +59,36 @@ def emoji_of(typed: str) -> str:
         LocalError: neither; says what there is.
     """
     word = typed.strip().replace(EMOJI_STYLE, "")
-    named = NAMES.get(word.strip(":").casefold())
-    if named is not None:
+    name = word.strip(":").casefold()
+    if (named := NAMES.get(name) or EMOJI.get(name)) is not None:
         return named
     spans, _ = split_graphemes(word)
     if word.isascii() or len(spans) != 1 or not clean_text(word).strip():
         raise LocalError(
             f"{clip_cells(clean_text(word), EMOJI_CELLS) or 'That'} is not one emoji; write one, "
-            f"or one of these: {', '.join(NAMES)}."
+            f"or one of these: {', '.join(NAMES)}, or another short name such as tada."
         )
     return word
+
+
+def choices(recent: Iterable[str]) -> list[str]:
+    """Return emoji to choose from: those used last, then those that have names of their own."""
+    return list(dict.fromkeys([*list(dict.fromkeys(recent))[:RECENT_MAX], *NAMES.values()]))
+
+
+def named(emoji: str, glyphs: Glyphs) -> str:
+    """Return an emoji with its name, for a list."""
+    name = _NAME_OF.get(emoji) or _SHORT_NAME_OF.get(emoji, "")
+    shown = label(emoji, glyphs)
+    return shown if glyphs == ASCII or not name else f"{shown}  {name}"
+
+
+def reacted_in(item: str, reactions: Sequence[Reaction], glyphs: Glyphs) -> str | None:
+    """Return the emoji of an item of `summary`, ours before those that look alike; None if none."""
+    for reaction in sorted(reactions, key=lambda one: not one.mine):
+        if item.startswith(f"{label(reaction.emoji, glyphs)} "):
+            return reaction.emoji
+    return None
 
 
 def label(emoji: str, glyphs: Glyphs) -> str:
@@ -90,6 +115,17 @@ def summary(reactions: Sequence[Reaction], glyphs: Glyphs) -> list[str]:
 def joined(items: Sequence[str]) -> str:
     """Return the items in a row that breaks between them only; see `unjoined`."""
     return "  ".join([item.replace(" ", _KEPT_TOGETHER) for item in items])
+
+
+def item_at(line: str, cell: int) -> str | None:
+    """Return the item of a row (see `joined`) at a cell of it; None between them."""
+    start = 0
+    for part in line.strip(" ").split(" "):
+        end = start + cell_len(part)
+        if part and start <= cell < end:
+            return part.replace(_KEPT_TOGETHER, " ")
+        start = end + 1
+    return None
 
 
 def unjoined(line: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
-from chat_tui.wording.acts import Called, name_of, plainly_called
+from chat_tui.wording.acts import Called, name_of, plainly_called, sentence
 from chat_tui.wording.glyphs import EDITED, UNICODE, hidden_by
 from sync.view.governance_infos import Lateness
 from sync.view.view import Line, Unshown
@@ -43,6 +43,15 @@ def quote(answered: Line | Unshown | None, called: Called = plainly_called) -> s
     words = " ".join((shown if shown != text else f"{name}: {text}").split())
     edited = f" {EDITED}" if answered.edited else ""
     return clip_cells(words, QUOTE_CELLS - SIGN_CELLS - len(edited)) + edited
+
+
+def quoted_lines(line: Line, called: Called = plainly_called) -> list[str]:
+    """Return the lines of a message as it is quoted in another one, its author before them."""
+    if line.act is not None:
+        return [sentence(line, called)]
+    text, nick = clean_text(line.text).rstrip(), clean_nick(line.nick)
+    shown = as_shown(nick, text)
+    return (shown if shown != text else f"{nick}: {text}").split("\n")
 
 
 def above(

@@ -123,7 +123,7 @@ async def test_info_copy_quote_and_open_print_what_a_screen_would_do() -> None:
     assert isinstance(info.found, Detailed)
     assert line.message_id in info.text
     assert copied.text == line.text
-    assert quoted.text == f"> {line.text}"
+    assert quoted.text == f"> {line.nick}: {line.text}"
     assert "leads to xn--exmple-4nf.com" in links.text
     assert "type the beginning of its id" in which.text
 

@@ -100,7 +100,7 @@ async def test_the_last_line_shows_the_keys_of_what_has_them() -> None:
         assert wire.startswith("/ filters  p pauses  r records")
         assert asking == "Esc closes this line  F1 help"
         assert composer.startswith("F1 Help  F2 Protocol")
-        assert screen.keys().startswith("r reply  e edit  Del delete")
+        assert screen.keys().startswith("r reply  e edit  + react  Del delete")
 
 
 async def test_a_key_in_the_last_line_can_be_clicked() -> None:

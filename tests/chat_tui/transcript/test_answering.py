@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from rich.cells import cell_len
 
 from chat_tui.transcript.choice_screens import ChoiceScreen
-from sync.entries.changes import Edit, Redaction
+from sync.entries.changes import Edit, Reactions, Redaction
 from sync.machine import SECOND, MessageId
 from tests.support.chat_tui.readings import (
     long_talk,
@@ -15,6 +16,7 @@ from tests.support.chat_tui.readings import (
     selected,
     short_talk,
     shown,
+    top_lines,
     until,
 )
 from tests.support.chat_tui.scenes import ALICE, BOB, Scene
@@ -151,8 +153,8 @@ async def test_the_keys_of_a_line_are_those_that_it_has() -> None:
         await pilot.pause()
         of_own = shown(app)
 
-    assert "r reply · u what it answers · p pin" in of_reply
-    assert "r reply · e edit · Del delete · p pin" in of_own
+    assert "r reply · + react · u what it answers · p pin" in of_reply
+    assert "r reply · e edit · + react · Del delete · p pin" in of_own
 
 
 async def test_e_offers_the_text_of_now_and_delete_deletes() -> None:
@@ -163,4 +165,86 @@ async def test_e_offers_the_text_of_now_and_delete_deletes() -> None:
         await press(pilot, "!", "enter")
         await until(pilot, lambda: "just the cable! (edited)" in shown(app))
         await press(pilot, "ctrl+t", "delete")
+        await until(pilot, lambda: "Delete this message for everybody?" in shown(app))
+        await press(pilot, "down", "enter", "delete", "escape")
+        assert "deleted by its author" not in shown(app)
+        await press(pilot, "delete", "enter")
         await until(pilot, lambda: "deleted by its author" in shown(app))
+
+
+async def test_plus_offers_emoji_and_those_used_last_stand_first() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        await press(pilot, "ctrl+t", "plus")
+        await until(pilot, lambda: "React with" in shown(app))
+        first = shown(app)
+        await press(pilot, "down", "down", "enter")
+        await until(pilot, lambda: "❤ 1 (you)" in shown(app))
+        await press(pilot, "plus")
+        await until(pilot, lambda: "React with" in shown(app))
+        second = shown(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "❤ 1 (you)" not in shown(app))
+
+    assert "▸ 👍  thumbs up" in first
+    assert "▸ ❤  heart (you: again takes it back)" in second
+
+
+async def test_the_emoji_of_before_stand_first_in_another_run_too() -> None:
+    scene = short_talk()
+    target = newest(scene)
+    scene.world.change(ALICE, Reactions(target, ("🚀",)))
+    scene.world.run(SECOND)
+    async with reading(scene) as (app, pilot):
+        await press(pilot, "ctrl+t", "plus")
+        await until(pilot, lambda: "▸ 🚀  rocket" in shown(app))
+
+
+@SIZES
+async def test_a_click_on_a_reaction_is_to_react_so_and_again_takes_it_back(
+    size: tuple[int, int],
+) -> None:
+    scene = short_talk()
+    target = newest(scene)
+    scene.world.change(BOB, Reactions(target, ("🎉", "👍")))
+    scene.world.run(SECOND)
+    async with reading(scene, size) as (app, pilot):
+
+        async def click(emoji: str) -> None:
+            lines = top_lines(app)
+            y = next(number for number, line in enumerate(lines) if f"{emoji} " in line)
+            x = cell_len(lines[y][: lines[y].index(emoji)])
+            await pilot.click(app.transcript, offset=(x, y))
+
+        await until(pilot, lambda: "🎉 1  👍 1" in shown(app))
+        await click("👍")
+        await until(pilot, lambda: "👍 2 (you)" in shown(app))
+        assert app.transcript.cursor is None
+        await click("👍")
+        await until(pilot, lambda: "👍 1" in shown(app) and "(you)" not in shown(app))
+        await click("🎉")
+        await until(pilot, lambda: "🎉 2 (you)" in shown(app))
+
+
+async def test_a_click_beside_the_reactions_selects_the_message() -> None:
+    scene = short_talk()
+    scene.world.change(BOB, Reactions(newest(scene), ("🎉", "👍")))
+    scene.world.run(SECOND)
+    async with reading(scene) as (app, pilot):
+        await until(pilot, lambda: "🎉 1  👍 1" in shown(app))
+        lines = top_lines(app)
+        y = next(number for number, line in enumerate(lines) if "🎉" in line)
+        await pilot.click(app.transcript, offset=(60, y))
+        await until(pilot, lambda: selected(app).startswith("malice?"))
+        assert "(you)" not in shown(app)
+
+
+async def test_bare_text_says_what_is_answered() -> None:
+    scene, _ = answered_talk()
+    async with reading(scene) as (app, pilot):
+        await press(pilot, "f9")
+        await until(pilot, lambda: "Select with the mouse" in shown(app))
+        lines = shown(app).splitlines()
+        at = next(number for number, line in enumerate(lines) if "bob: I bring it" in line)
+
+    assert lines[at - 1].startswith("↪ alice: malice? no, just the cable")

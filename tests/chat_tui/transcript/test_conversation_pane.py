@@ -43,7 +43,7 @@ async def test_the_cursor_begins_at_the_lowest_message_and_moves(key: str) -> No
 
     assert begun == below == "malice? no, just the cable"
     assert above.startswith("@alice the projector")
-    assert "r reply · e edit · Del delete · p pin · q quote · Enter details · Esc back" in keys
+    assert "r reply · e edit · + react · Del delete · p pin · Enter details · Esc back" in keys
     assert "▸malice?" in keys
 
 
@@ -187,7 +187,9 @@ async def test_q_quotes_above_what_was_begun() -> None:
         await pilot.press("o", "k", "ctrl+t", "k", "q")
         await pilot.pause()
 
-        assert app.composer.text == "> @alice the projector needs the long cable\n> and a table\nok"
+        assert app.composer.text == (
+            "> bob: @alice the projector needs the long cable\n> and a table\nok"
+        )
         assert app.composer.has_focus
 
 

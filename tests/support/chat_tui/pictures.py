@@ -183,6 +183,7 @@ PICTURES: Final = {
     "main_small": Picture(morning, SMALL, nothing),
     "details": Picture(repairing, NARROW, open_details),
     "details_wide": Picture(morning, WIDE, open_details),
+    "answers": Picture(lambda: scenes.screen_of(scenes.answers()), NARROW, pressing("ctrl+t")),
     "search": Picture(morning, NARROW, search),
     "repair_wide": Picture(repairing, WIDE, pressing("f2", "1", "j")),
     "repair_narrow": Picture(repairing, NARROW, pressing("f2", "1", "j")),

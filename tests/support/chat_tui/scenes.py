@@ -16,7 +16,8 @@ from chat_tui.client.simulated import SimulatedChat
 from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.calimero.state.contents import Pin, Profile, StateKind, Topic
-from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
+from sync.entries.changes import Edit, Reactions, Redaction
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.manager.registry import SNAPSHOT, WAKU_ONLY, WITH_CALIMERO
 from sync.sim.network import Link
 from sync.sim.walls import Person
@@ -135,6 +136,39 @@ def play_morning(dave_says: str, carol_says: str) -> Scene:
 
 
 _played = made_once(play_morning)
+
+
+@made_once
+def answers() -> Scene:
+    """A talk in which people answer each other, also what was edited and deleted since."""
+    scene = Scene("alice", "bob", "carol")
+    scene.sleep_until(MONDAY_MORNING)
+
+    def last() -> MessageId:
+        return scene.world.nodes[ALICE].disk.lines()[-1][1]
+
+    def answer(who: int, text: str, to: MessageId) -> MessageId:
+        scene.world.write_text(who, text, reply_to=to)
+        scene.world.run(20 * SECOND)
+        return last()
+
+    scene.say(BOB, "the projector is in room 2")
+    projector = last()
+    scene.say(CAROL, "it is in the kitchen, I think, or was it the hall?")
+    kitchen = last()
+    cable = answer(ALICE, "and the cable?", projector)
+    scene.say(CAROL, "good morning!")
+    box = answer(BOB, "in the box below it", cable)
+    answer(CAROL, "no, I have seen it myself", kitchen)
+    scene.world.change(BOB, Edit(projector, "the projector is in room 3"))
+    scene.world.change(CAROL, Redaction(kitchen))
+    scene.world.run(20 * SECOND)
+    scene.world.change(CAROL, Reactions(box, ("🎉",)))
+    scene.world.change(ALICE, Reactions(box, ("👍",)))
+    scene.world.run(20 * SECOND)
+    answer(ALICE, "found it, and the long one too", box)
+    answer(BOB, "then we begin at ten", last())
+    return scene
 
 
 @made_once
