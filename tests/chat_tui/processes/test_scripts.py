@@ -70,7 +70,8 @@ async def test_a_script_answers_and_what_it_answers_stands_above_it_in_text(
         answer = await writer.wait_for("message", text="/I do")
         await reader.send(json.dumps({"text": "to nobody", "reply_to": "f" * 64}))
         error = await reader.wait_for("error")
-    as_text = [one for one in alice.plain("--no-discovery") if one != "--json"]
+    words = alice.plain("--no-discovery", "--history", "9")
+    as_text = [one for one in words if one != "--json"]
     printed = await run(as_text, said="")
 
     assert answer["reply_to"] == asked["id"]
