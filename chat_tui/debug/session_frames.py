@@ -22,7 +22,8 @@ from sync.p2panda.words import said
 from sync.sessions.handshake import SyncHandshake
 from sync.sketch import messages as sketch
 from sync.sketch.words import said as symbols_said
-from sync.waku.message import Items, RangesData
+from sync.waku.message import RangesData
+from sync.waku.ranges import FINGERPRINT, SKIP
 
 ENTRIES_SHOWN: Final = 16
 """Named messages and ranges in a tree, as many as an honest causal history has."""
@@ -166,22 +167,20 @@ def _log_message(message: p2panda.Message) -> Decoded:
 
 
 def _ranges(data: RangesData) -> Decoded:
-    contents = data.ranges.contents
-    items = [one for one in contents if isinstance(one, Items)]
-    fingerprints = sum(isinstance(one, bytes) for one in contents)
-    equal = len(contents) - len(items) - fingerprints
-    listed = sum(len(one.elements) for one in items)
+    ranges = data.ranges
+    equal, fingerprints = (ranges.kinds.count(kind) for kind in (SKIP, FINGERPRINT))
     words = (
-        f"{count(len(contents), 'range')}: {equal:,} equal, {fingerprints:,} to compare, "
-        f"{count(len(items), 'item set')} {count(listed, 'id')}"
+        f"{count(len(ranges), 'range')}: {equal:,} equal, {fingerprints:,} to compare, "
+        f"{count(len(ranges) - equal - fingerprints, 'item set')} "
+        f"{count(len(ranges.id_timestamps), 'id')}"
     )
     tree = [
         "RangesData",
         f"├ cluster {data.cluster}, shards {', '.join(map(str, data.shards[:ENTRIES_SHOWN]))}",
         f"└ {words}",
     ]
-    for at, content in enumerate(contents[:ENTRIES_SHOWN]):
-        upper = data.ranges.upper(at)
+    for at, content in enumerate(ranges.contents(0, ENTRIES_SHOWN)):
+        upper = ranges.upper(at)
         if content is None:
             what = "skip"
         elif isinstance(content, bytes):
@@ -189,10 +188,10 @@ def _ranges(data: RangesData) -> Decoded:
         else:
             what = f"item set, {count(len(content.elements), 'id')}"
         tree.append(f"  up to {clock(upper.timestamp)} {upper.hash.hex()[:8]}…: {what}")
-    more = len(contents) - ENTRIES_SHOWN
+    more = len(ranges) - ENTRIES_SHOWN
     if more > 0:
         tree.append(f"  and {count(more, 'more range')}")
-    return Decoded("RANGES", "", words if contents else "nothing differs", tuple(tree))
+    return Decoded("RANGES", "", words if ranges else "nothing differs", tuple(tree))
 
 
 def clock(when: Nanos) -> str:

@@ -46,7 +46,7 @@ from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
 from sync.sim.log_bounds import LOG_BOUNDS
 from sync.sim.scale import Bound, Scale
 from sync.structures import bloom_parameters, ordered_set, row_sets, token_bucket
-from sync.waku import answerer, backlog, division, reconcile, turn, wire
+from sync.waku import asked, backlog, division, reading, reconcile, turn
 from sync.waku import message as waku_message
 from sync.waku import session as waku
 
@@ -240,12 +240,12 @@ BOUNDS: Final[dict[str, Bound]] = {
     "RollingBloomFilter._younger": _filter,
     "RollingBloomFilter._bits": _filter_bytes,
     "RollingBloomFilter._younger_bits": _filter_bytes,
-    "Ranges.contents": waku_message.RANGES_MAX,
+    "Ranges.kinds": waku_message.RANGES_MAX,
     "Ranges.hashes": waku_message.RANGES_MAX,
     "Ranges.timestamps": waku_message.RANGES_MAX,
     "Reconciliation._unanswered": turn.PAYLOADS_MAX,
-    "Step.have": division.ITEMS_MAX + answerer.WORK,
-    "Step.need": waku_message.PAYLOAD_BYTES_MAX // wire.ELEMENT_BYTES_MIN,
+    "Step.have": division.ITEMS_MAX + asked.WORK,
+    "Step.need": waku_message.PAYLOAD_BYTES_MAX // reading.ELEMENT_BYTES_MIN,
     "Step.payloads": turn.PAYLOADS_MAX,
     "Stretch.contents": backlog.BACKLOG_MAX,
     "Stretch.uppers": backlog.BACKLOG_MAX,

@@ -26,7 +26,8 @@ from sync.waku.message import (
     content_topic,
     pubsub_topic,
 )
-from sync.waku.wire import UINT64_MAX, encode_transfer
+from sync.waku.reading import UINT64_MAX
+from sync.waku.wire import encode_transfer
 
 BURST: Final = 60
 """Lines of a flood; some floods a run make hundreds."""

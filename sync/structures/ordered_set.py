@@ -33,6 +33,7 @@ from sync.structures.sorted_run import (
     columns_of,
     joined,
     sync_ids,
+    values_of,
 )
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "rows_of",
     "rungs",
     "sync_ids",
+    "values_of",
 ]
 
 Places: TypeAlias = NDArray[np.intp]
@@ -350,6 +352,13 @@ class OrderedSet:
         """Return the ids of ranges, rising, n tuples; see `places`."""
         long, late = (run.items(lower[:, at], upper[:, at]) for at, run in enumerate(self._runs()))
         return [tuple(merge(ids, few)) if few else ids for ids, few in zip(long, late, strict=True)]
+
+    def columns(self, lower: Places, upper: Places) -> Columns:
+        """Return the ids of ranges that rise, one after another; see `places`."""
+        long, late = (
+            run.columns(lower[:, at], upper[:, at]) for at, run in enumerate(self._runs())
+        )
+        return Columns(*ascending(*joined([long, late]))) if len(late.timestamps) else long
 
     def cuts(self, lower: Places, upper: Places, parts: int) -> Words:
         """Return the timestamps of the ids at which to cut ranges evenly, (n, `parts` - 1).

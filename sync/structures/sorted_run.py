@@ -65,6 +65,13 @@ def columns_of(sync_ids: Sequence[SyncId]) -> Columns:
     return Columns(timestamps, np.frombuffer(raw, np.uint64).reshape(-1, HASH_WORDS))
 
 
+def values_of(ids: Columns) -> list[SyncId]:
+    """Return ids as values, in their order."""
+    raw = ids.hashes.tobytes()
+    hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
+    return sync_ids(ids.timestamps.tolist(), hashes)
+
+
 def joined(parts: Sequence[Columns]) -> Columns:
     """Return the ids of all parts, in their order."""
     if not parts:
@@ -189,17 +196,19 @@ class Run:
             bool(newest == sync_id.timestamp) and self._hash(self.end - 1) < sync_id.hash
         )
 
-    def items(self, first: Positions, last: Positions) -> list[tuple[SyncId, ...]]:
-        """Return the ids in the rows from each `first` to its `last`, (n) each; n tuples."""
+    def columns(self, first: Positions, last: Positions) -> Columns:
+        """Return the ids in the rows from each `first` to its `last`, (n) each, in one."""
         counts = last - first
         ends = np.cumsum(counts)
-        if not len(ends) or not ends[-1]:
-            return [()] * len(counts)
-        rows = np.arange(ends[-1]) + np.repeat(first - (ends - counts), counts)
-        raw = self.hashes[rows].tobytes()
-        hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
-        ids = sync_ids(self.timestamps[rows].tolist(), hashes)
-        edges = [0, *ends.tolist()]
+        size = int(ends[-1]) if len(ends) else 0
+        rows = np.arange(size) + np.repeat(first - (ends - counts), counts)
+        return Columns(self.timestamps[rows], self.hashes[rows])
+
+    def items(self, first: Positions, last: Positions) -> list[tuple[SyncId, ...]]:
+        """Return the ids in the rows from each `first` to its `last`, (n) each; n tuples."""
+        if not len(first) or not (ids := values_of(self.columns(first, last))):
+            return [()] * len(first)
+        edges = [0, *np.cumsum(last - first).tolist()]
         return [tuple(ids[lower:upper]) for lower, upper in pairwise(edges)]
 
     def append(self, sync_id: SyncId) -> None:

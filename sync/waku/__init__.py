@@ -4,15 +4,15 @@ Where each section of the specification lives:
 
 | section | here |
 |---|---|
-| Wire protocol, Range, RangeBounds, RangeType, ItemSet | `message.RangesData` and its ranges |
+| Wire protocol, Range, RangeBounds, RangeType, ItemSet | `message.RangesData`, `ranges.Ranges` |
 | SyncID | `sync.structures.sorted_run.SyncId`, `message.sync_id`, `message.deterministic_hash` |
 | Fingerprint | `sorted_run.Xor`, `ordered_set.OrderedSet.fingerprint` (`sync.structures`) |
 | Payload encoding, Delta encoding for Ranges | `wire.encode_ranges`, `wire.decode_ranges` |
 | Varint encoding | `sync.structures.codec.encode_uvarint`, `sync.structures.codec.Reader.uvarint` |
-| Delta encoding for sequential SyncIDs | `wire.encode_bound`, `wire.read_bound` |
-| Delta encoding for ItemSets | `wire._append_elements`, `wire._read_items` |
+| Delta encoding for sequential SyncIDs | `writing.encode_bound`, `reading.read_bound` |
+| Delta encoding for ItemSets | `writing._Sets`, `reading.Walk` |
 | Initial Message | `reconcile.Reconciliation._begin` |
-| Responding to a `RangesData` payload | `reconcile.Reconciliation`, `answerer.Answerer` |
+| Responding to a `RangesData` payload | `answerer.Answerer`, `together.answered` |
 | divide it into subranges | `division.Divider`, `sync.structures.ordered_set.OrderedSet.split` |
 | Transfer Protocol | `transfer.Transfer` (what is let in); who holds the messages pushes them |
 | Transfer Protocol, Wire specification | `wire.encode_transfer`, `wire.decode_transfer` |

@@ -12,10 +12,9 @@ from sync.waku.message import (
     RANGE_BYTES_MAX,
     RANGES_MAX,
     Bounds,
-    Content,
-    Items,
-    Ranges,
 )
+from sync.waku.ranges import ITEM_SET, RECONCILED, SKIP, Content, Items, Ranges
+from sync.waku.rows import Rows, laid_out
 
 HEADER_BYTES_MAX: Final = 1024
 """Cluster and shards of our own payloads: ours name one shard."""
@@ -60,12 +59,26 @@ class Answer:
         """Append the parts of a range, all of them as fingerprints; their bounds have no hash."""
         if lower != self.end:
             self.skip_to(lower)
-        every = range(0, len(division.fingerprints), HASH_BYTES)
-        self.ranges.timestamps += division.timestamps
-        self.ranges.contents += [division.fingerprints[at : at + HASH_BYTES] for at in every[:-1]]
-        self.room -= RANGE_BYTES_MAX * (len(every) - 1)
+        but_last = len(division.fingerprints) - HASH_BYTES
+        self.ranges.extend_fingerprints(division.timestamps, division.fingerprints[:but_last])
+        self.room -= RANGE_BYTES_MAX * len(division.timestamps)
         self.settles = False
-        self._append(upper, division.fingerprints[-HASH_BYTES:])
+        self._append(upper, division.fingerprints[but_last:])
+
+    def add_rows(self, rows: Rows) -> None:
+        """Append ranges as `add` does, one after another; neither they nor `end` have a hash."""
+        if not len(rows.kinds):
+            return
+        ranges, ids = self.ranges, len(rows.ids.timestamps)
+        last = (ranges.kinds[-1], ranges.counts[-1]) if ranges else (SKIP, 0)
+        laid = laid_out(rows, self.end.timestamp, last, self.joined_max)
+        if ranges:
+            ranges.timestamps[-1], ranges.counts[-1] = laid.last_upper, laid.last_count
+        ranges.extend_columns(laid.timestamps, laid.kinds, laid.counts, rows.fingerprints, rows.ids)
+        self.settles = False
+        self.end = SyncId(int(rows.upper[-1]), ZERO_HASH)
+        self.room -= RANGE_BYTES_MAX * len(laid.kinds) + ITEM_BYTES_MAX * ids
+        self.items_left -= ids
 
     def skip_to(self, bound: SyncId) -> None:
         """Append the `Skip` ranges, mostly one or none, that lead up to `bound`."""
@@ -74,19 +87,17 @@ class Answer:
 
     def _joins(self, bounds: Bounds, content: Items) -> bool:
         """Return whether `content` was joined to the item set before it, saving 12 bytes."""
-        contents = self.ranges.contents
-        last = contents[-1] if contents else None
+        ranges = self.ranges
         if (
-            not isinstance(last, Items)
+            not ranges
+            or ranges.kinds[-1] != (RECONCILED if content.reconciled else ITEM_SET)
             or bounds.lower != self.end
-            or last.reconciled != content.reconciled
-            or len(last.elements) > self.joined_max
+            or ranges.counts[-1] > self.joined_max
             or bounds.upper.hash != ZERO_HASH
             or self.end.hash != ZERO_HASH
         ):
             return False
-        contents[-1] = Items(last.elements + content.elements, last.reconciled)
-        self.ranges.timestamps[-1] = bounds.upper.timestamp
+        ranges.join(bounds.upper.timestamp, content.elements)
         self.end = bounds.upper
         return True
 

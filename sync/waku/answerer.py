@@ -9,39 +9,32 @@ from one difference to the last one that follows without an id between that both
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-
-import numpy as np
 
 from sync.structures.ordered_set import (
     HASH_BYTES,
     ORIGIN,
     ZERO_HASH,
+    Bounds,
     OrderedSet,
-    Places,
     SyncId,
     rungs,
+    values_of,
 )
+from sync.structures.sorted_run import Positions
 from sync.waku.answer import RUNGS_MAX, Answer
+from sync.waku.asked import WORK, Asked
 from sync.waku.backlog import Backlog
 from sync.waku.division import ITEMS_MAX, PART, Divider, Division, Parameters
-from sync.waku.message import (
-    RANGES_MAX,
-    Bounds,
-    Content,
-    Fingerprint,
-    Items,
-    ItemSet,
-    Range,
-    Ranges,
-    Skip,
-)
+from sync.waku.message import RANGES_MAX
+from sync.waku.ranges import Content, Items, Ranges
+from sync.waku.together import answered
 from sync.waku.turn import BYTES_MAX
 
-WORK: Final = 2_048
-"""Ranges and ids of one step, some 5 ms; more only where one range has more."""
+FEW: Final = 8
+"""So few ranges are answered one by one where they may have no room."""
 
 
 @dataclass(slots=True)
@@ -114,54 +107,85 @@ class Answerer:
         if self._put_off_from is not None:
             self._backlog.keep(received, 0)
         else:
-            yield from self._answer_all(received, first=first)
+            yield from self._answer_all(Asked.of(received, self._local), first=first)
         if last:
             self._end_turn(end)
 
-    def _answer_all(self, received: Ranges, *, first: bool) -> Iterator[None]:
-        """Answer range by range; what does not fit into the turn is put off."""
-        places = self._places(received)
-        counts: list[int] = (places[1:] - places[:-1]).sum(axis=1).tolist()
-        pauses = _size(received.contents) > WORK
-        for begin in range(0, len(received), RANGES_MAX):
+    def _answer_all(self, asked: Asked, *, first: bool) -> Iterator[None]:
+        """Answer step by step; what does not fit into the turn is put off."""
+        pauses = asked.size > WORK
+        for begin in range(0, len(asked.kinds), RANGES_MAX):
             if begin and self._payloads_max == 1:
-                self._put_off(received, begin)
+                self._put_off(asked, begin)
                 return
             if pauses:
                 yield  # what came was decoded, or a window before this one answered
-            contents = received.contents[begin : begin + RANGES_MAX]
-            within = places[begin : begin + RANGES_MAX + 1]
-            parts = self._divider.compare(contents, within, first=first)
-            parts |= {at: 1 for at, one in enumerate(contents) if isinstance(one, Items)}
-            tasks = {begin + at: parts[at] for at in sorted(parts)}
-            for at, some in enumerate(_in_steps(tasks, received.contents, counts)):
+            end = begin + RANGES_MAX
+            kinds, places = asked.kinds[begin:end], asked.places[begin : end + 1]
+            theirs = asked.fingerprints_of(begin, end)
+            numbers, parts = self._divider.compare(kinds, theirs, places, first=first)
+            for at, some in enumerate(asked.steps(begin + numbers, parts)):
                 if at or pauses:
                     yield
-                yield from self._answer_some(some, received, places, counts)
+                yield from self._answer_some(asked, begin + numbers[some], parts[some])
                 if self._put_off_from is not None:
                     return
 
-    def _answer_some(
-        self, tasks: Mapping[int, int], received: Ranges, places: Places, counts: Sequence[int]
-    ) -> Iterator[None]:
-        """Answer the ranges of these numbers, each divided into so many parts."""
+    def _answer_some(self, asked: Asked, numbers: Positions, parts: Positions) -> Iterator[None]:
+        """Answer the ranges of these numbers, each divided into so many parts.
+
+        Together where all of them have room for sure; the fewer they are, the surer.
+        """
+        if not self._may_be_together(asked):
+            yield from self._answer_each(asked, numbers, parts)
+        elif self._has_room(int(parts.sum()), int(asked.counts[numbers[parts == 1]].sum())):
+            found = answered(asked, numbers, parts, self._divider, self._local)
+            if found is None or not self._has_room(found.room_ranges, found.room_ids):
+                yield from self._answer_each(asked, numbers, parts)
+                return
+            self._answer.add_rows(found.rows)
+            self._step.need += values_of(found.need)
+            self._step.have += values_of(found.have)
+        elif len(numbers) > FEW:
+            half = len(numbers) // 2
+            yield from self._answer_some(asked, numbers[:half], parts[:half])
+            if self._put_off_from is None:
+                yield from self._answer_some(asked, numbers[half:], parts[half:])
+        else:
+            yield from self._answer_each(asked, numbers, parts)
+
+    def _may_be_together(self, asked: Asked) -> bool:
+        """Return whether ranges may be answered together: see `together`."""
+        no_hashes = not asked.ranges.hashes and self._answer.end.hash == ZERO_HASH
+        return no_hashes and self._parameters.narrow
+
+    def _has_room(self, ranges: int, ids: int) -> bool:
+        return self._answer.has_room(self._reserve + ranges, ids)
+
+    def _answer_each(self, asked: Asked, numbers: Positions, parts: Positions) -> Iterator[None]:
+        """Answer these ranges one by one."""
+        received, places = asked.ranges, asked.places
+        tasks = dict(zip(numbers.tolist(), parts.tolist(), strict=True))
         divisions = self._divider.divide(received, tasks, places)
-        whole = [at for at, parts in tasks.items() if parts == 1 and counts[at] <= ITEMS_MAX]
+        begin = int(numbers[0])
+        contents = received.contents(begin, int(numbers[-1]) + 1)
+        counts: list[int] = asked.counts[begin : numbers[-1] + 1].tolist()
+        whole = [at for at, into in tasks.items() if into == 1 and counts[at - begin] <= ITEMS_MAX]
         lower, upper = places[whole], places[[at + 1 for at in whole]]
         items = dict(zip(whole, self._local.items_of(lower, upper), strict=True))
         for at in tasks:
-            bounds, content = received.bounds(at), received.contents[at]
-            if not self._make_room(counts[at] if at in items else 0):
-                self._put_off(received, at)
+            bounds, content, count = received.bounds(at), contents[at - begin], counts[at - begin]
+            if not self._make_room(count if at in items else 0):
+                self._put_off(asked, at)
                 return
             if at in divisions:
                 self._add_parts(bounds, divisions[at])
             elif not isinstance(content, Items):
                 self._add_items(bounds, items.get(at))
-            elif content.reconciled or self._fits(counts[at]):
+            elif content.reconciled or self._fits(count):
                 self._answer_items(bounds, content, items.get(at, ()))
             else:
-                yield from self._answer_begin(bounds, content, counts[at])
+                yield from self._answer_begin(bounds, content, count)
 
     # --- The payloads of a turn ----------------------------------------------------------------
 
@@ -200,10 +224,10 @@ class Answerer:
         self._closed, self._put_off_from = 0, None
         self._backlog.end_turn()
 
-    def _put_off(self, received: Ranges, number: int) -> None:
+    def _put_off(self, asked: Asked, number: int) -> None:
         """Answer the range of this number, and all behind it, in later turns."""
-        self._put_off_from = received.bounds(number).lower
-        self._backlog.keep(received, number)
+        self._put_off_from = asked.ranges.bounds(number).lower
+        self._backlog.keep(asked.ranges, number)
 
     def _ask_for_the_rest(self, bounds: Bounds) -> None:
         """Put off all further ranges by a fingerprint over the whole of them."""
@@ -220,31 +244,28 @@ class Answerer:
         Of a fingerprint that reaches across it we send our own from the floor on.
         """
         end = received.upper(-1)
-        above: list[Range] = []
-        for entry in received:
-            if entry.bounds.upper <= floor:
-                continue
-            lower = max(entry.bounds.lower, floor)
-            bounds = Bounds(lower, entry.bounds.upper)
-            if lower == entry.bounds.lower:
-                above.append(entry)
-            elif isinstance(entry, Skip):
-                above.append(Skip(bounds))
-            elif isinstance(entry, Fingerprint):
-                self._add_fingerprint(bounds)
-                above.append(Skip(bounds))
-            else:
-                kept = tuple([one for one in entry.elements if one >= floor])
-                above.append(ItemSet(bounds, kept, entry.reconciled))
+        above = Ranges()
+        if end > floor:
+            above.append(floor, None)
+            first = bisect_left(received.timestamps, floor.timestamp)
+            while received.upper(first) <= floor:
+                first += 1
+            lower, upper = received.bounds(first)
+            if lower < floor:
+                above.append(upper, self._cut_content(received.content(first), floor, upper))
+                first += 1
+            above.extend_rest(received, first)
         self._answer.skip_to(min(max(floor, self._answer.end), end))
-        return Ranges.of([Skip(Bounds(ORIGIN, floor)), *above]) if above else Ranges()
+        return above
 
-    def _places(self, received: Ranges) -> Places:
-        """Return where the ranges begin and end, (n + 1, 2)."""
-        places = self._local.places_of(np.array([0, *received.timestamps], np.uint64))
-        for at in received.hashes:
-            places[at + 1] = self._local.places([received.upper(at)])[0]
-        return places
+    def _cut_content(self, content: Content, floor: SyncId, upper: SyncId) -> Content:
+        """Return what is left to be answered above `floor` of a range that reaches across it."""
+        if isinstance(content, bytes):
+            self._add_fingerprint(Bounds(floor, upper))
+            return None
+        if content is None:
+            return None
+        return content._replace(elements=tuple([one for one in content.elements if one >= floor]))
 
     def _add_parts(self, bounds: Bounds, division: Division) -> None:
         """Answer a range in parts: each by its fingerprint, or its items if they are few."""
@@ -310,27 +331,6 @@ class Answerer:
                 lower = upper
                 yield
         self._ask_for_the_rest(Bounds(lower, bounds.upper))
-
-
-def _size(contents: Iterable[Content]) -> int:
-    """Return the number of ranges and ids."""
-    return sum(1 + len(one.elements) if isinstance(one, Items) else 1 for one in contents)
-
-
-def _in_steps(
-    tasks: Mapping[int, int], contents: Sequence[Content], counts: Sequence[int]
-) -> Iterator[dict[int, int]]:
-    """Cut what is to be answered into steps."""
-    some: dict[int, int] = {}
-    work = 0
-    for at, parts in tasks.items():
-        some[at] = parts
-        work += parts if parts > 1 else _size(contents[at : at + 1]) + counts[at]
-        if work >= WORK:
-            yield some
-            some, work = {}, 0
-    if some:
-        yield some
 
 
 def _around_differences(

@@ -48,15 +48,15 @@ class Backlog:
         now = self._now
         if not now.uppers or not received or received.hashes:
             return received
-        resumed, begin, lower = Ranges(), 0, 0
-        for is_fingerprint, run in groupby(received.contents, lambda one: isinstance(one, bytes)):
+        resumed, begin, lower, contents = Ranges(), 0, 0, received.contents()
+        for is_fingerprint, run in groupby(contents, lambda one: isinstance(one, bytes)):
             end = begin + sum(1 for _ in run)
             edges = [lower, *received.timestamps[begin:end]]
             if is_fingerprint and lower < now.uppers[-1] and now.lower < edges[-1]:
                 kept = Kept(now.lower, now.uppers, now.contents)
-                kept.put_into(edges, received.contents[begin:end], resumed)
+                kept.put_into(edges, contents[begin:end], resumed)
             else:
-                resumed.extend(edges[1:], received.contents[begin:end])
+                resumed.extend(edges[1:], contents[begin:end])
             begin, lower = end, edges[-1]
         now.drop_below(lower)
         return resumed
@@ -85,7 +85,7 @@ class Stretch:
             self.lower = ranges.timestamps[first - 1] if first else 0
         end = first + BACKLOG_MAX - len(self.uppers)
         self.uppers += ranges.timestamps[first:end]
-        self.contents += ranges.contents[first:end]
+        self.contents += ranges.contents(first, end)
         self.is_full = len(self.uppers) >= BACKLOG_MAX
 
     def drop_below(self, bound: Nanos) -> None:

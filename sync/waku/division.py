@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sync.machine import Nanos
-from sync.structures.ordered_set import HASH_BYTES, ZERO_HASH, OrderedSet, Places, SyncId
-from sync.waku.message import Bounds, Content, Ranges
+from sync.structures.ordered_set import ZERO_HASH, OrderedSet, Places, SyncId
+from sync.structures.sorted_run import Words
+from sync.waku.message import Bounds, Ranges
+from sync.waku.ranges import FINGERPRINT, ITEM_SET, RECONCILED, UNKNOWN, Kinds
 
 Counts: TypeAlias = NDArray[np.intp]
 Weights: TypeAlias = NDArray[np.float64]
@@ -104,6 +106,25 @@ class Division(NamedTuple):
         return [*map(SyncId, self.timestamps, hashes), bounds.upper]
 
 
+class Cut(NamedTuple):
+    """Ranges cut into equally many parts each, m into p, in columns."""
+
+    timestamps: Words
+    """Where the parts end, but for the last of each range, (m, p - 1)."""
+
+    edges: Places
+    """Where they begin and end, (m, p + 1, 2)."""
+
+    counts: Counts
+    """Number of ids in each, (m, p)."""
+
+    fingerprints: Words
+    """Of each, (m, p, 4)."""
+
+    rising: NDArray[np.bool_]
+    """Whether the parts of a range have timestamps that rise; otherwise it must be split, (m)."""
+
+
 class Divider:
     """Compares fingerprints with those of the snapshot `local`, and divides what differs."""
 
@@ -111,28 +132,32 @@ class Divider:
         self._local = local
         self._parameters = parameters
 
-    def compare(
-        self, contents: Sequence[Content], places: Places, *, first: bool
-    ) -> dict[int, int]:
-        """Return which of these ranges have another fingerprint here, and how to answer each.
+    @property
+    def fresh_threshold(self) -> int:
+        """See `Parameters`."""
+        return self._parameters.fresh_threshold
 
-        Into how many parts to divide it, that is, 1 to send its items at once. `places` are where
-        the ranges begin and end, (n + 1, 2).
+    def compare(
+        self, kinds: Kinds, theirs: Words, places: Places, *, first: bool
+    ) -> tuple[Counts, Counts]:
+        """Return which of these ranges to answer, and into how many parts to divide each.
+
+        Those with another fingerprint here, and item sets; 1 sends the items at once. `theirs` are
+        the fingerprints, (k, 4), `places` where the ranges begin and end, (n + 1, 2).
         """
-        theirs = [one for one in contents if isinstance(one, bytes)]
-        if not theirs:
-            return {}
-        at = np.array([at for at, one in enumerate(contents) if isinstance(one, bytes)])
+        parts = np.zeros(len(kinds), np.intp)
+        parts[(kinds == ITEM_SET) | (kinds == RECONCILED)] = 1
+        at = np.flatnonzero((kinds == FINGERPRINT) | (kinds == UNKNOWN))
         lower, upper = places[at], places[at + 1]
-        ours = self._local.fingerprints(lower, upper)
-        known = [one or bytes(HASH_BYTES) for one in theirs]
-        words = np.frombuffer(b"".join(known), np.uint64).reshape(ours.shape)
-        differs = (ours != words).any(axis=1)
-        differs[[number for number, one in enumerate(theirs) if not one]] = True
-        if not differs.any():
-            return {}
-        parts = self._parts((upper - lower).sum(axis=1), differs, first=first)
-        return dict(zip(at[differs].tolist(), parts[differs].tolist(), strict=True))
+        differs = np.ones(len(at), np.bool_)
+        known = kinds[at] == FINGERPRINT
+        ours = self._local.fingerprints(lower[known], upper[known])
+        differs[known] = (ours != theirs).any(axis=1)
+        if differs.any():
+            into = self._parts((upper - lower).sum(axis=1), differs, first=first)
+            parts[at[differs]] = into[differs]
+        numbers = np.flatnonzero(parts)
+        return numbers, parts[numbers]
 
     def divide(
         self, received: Ranges, into: Mapping[int, int], places: Places
@@ -180,21 +205,27 @@ class Divider:
         """Yield the parts of each of the ranges."""
         if not bounds:
             return
-        cuts = self._local.cuts(lower, upper, parts)
         floors = np.array([one.lower.timestamp for one in bounds], np.uint64)
+        cut = self.cut(floors, lower, upper, parts)
+        few = self._few(cut.edges, cut.counts)
+        for at, timestamps in enumerate(cut.timestamps.tolist()):
+            if cut.rising[at]:
+                raw = cut.fingerprints[at].tobytes()
+                counts = cut.counts[at].tolist()
+                yield Division(timestamps, None, cut.edges[at], counts, raw, few[at])
+            else:
+                yield self.split(bounds[at], parts)
+
+    def cut(self, floors: Words, lower: Places, upper: Places, parts: int) -> Cut:
+        """Cut ranges, which begin at the timestamps `floors`, into `parts` each."""
+        cuts = self._local.cuts(lower, upper, parts)
         steps = np.concatenate((floors[:, None], cuts), axis=1)
         rising = np.all(steps[:, 1:] > steps[:, :-1], axis=1)
         between = self._local.places_of(cuts)
         edges = np.concatenate((lower[:, None], between, upper[:, None]), axis=1)
         counts = (edges[:, 1:] - edges[:, :-1]).sum(axis=2)
-        few = self._few(edges, counts)
         fingerprints = self._local.fingerprints(edges[:, :-1], edges[:, 1:])
-        for at, timestamps in enumerate(cuts.tolist()):
-            if rising[at]:
-                raw = fingerprints[at].tobytes()
-                yield Division(timestamps, None, edges[at], counts[at].tolist(), raw, few[at])
-            else:
-                yield self.split(bounds[at], parts)
+        return Cut(cuts, edges, counts, fingerprints, rising)
 
     def split(self, bounds: Bounds, parts: int) -> Division:
         """Return the parts of a range in which ids share timestamps."""

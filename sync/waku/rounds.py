@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sync.sessions.cards import RangeDrawn, Round
 from sync.structures.ordered_set import HASH_BYTES, OrderedSet
-from sync.waku.message import Items, Ranges
+from sync.waku.ranges import ITEM_SET, Items, Ranges
 
 CELLS: Final = 32
 """Into how many parts the whole set is divided to be shown."""
@@ -25,16 +25,13 @@ ID_BYTES: Final = 8 + HASH_BYTES
 
 def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
     """Return a payload of `size` bytes as it is shown."""
-    places = local.places_of(np.array([0, *ranges.timestamps], np.uint64)).sum(axis=1)
+    places = local.places_of(ranges.edges).sum(axis=1)
     edges = (places * CELLS // max(len(local), 1)).clip(0, CELLS - 1)
     lower, upper = edges[:-1], edges[1:]
     if not local:  # of nothing, every range is the whole
         lower, upper = np.zeros_like(lower), np.full_like(upper, CELLS - 1)
-    kinds = np.array(
-        [0 if one is None else 2 if isinstance(one, Items) else 1 for one in ranges.contents],
-        np.intp,
-    )
-    items = sum([len(one.elements) for one in ranges.contents if isinstance(one, Items)])
+    kinds = np.minimum(ranges.kind_column, ITEM_SET).astype(np.intp)
+    items = len(ranges.id_timestamps)
     skips, fingerprints, item_sets = np.bincount(kinds, minlength=3).tolist()
     differs, listed = (_touched(lower[kinds == kind], upper[kinds == kind]) for kind in (1, 2))
     shown = np.where(listed, ITEMS, np.where(differs, DIFFERS, EQUAL))
@@ -55,7 +52,7 @@ def _chosen(kinds: NDArray[np.intp]) -> list[int]:
 def _range(ranges: Ranges, at: int, local: OrderedSet, *, sent: bool) -> RangeDrawn:
     """Return a range with our own fingerprint of it, and the peer's where the peer says it."""
     lower, upper = ranges.bounds(at)
-    content, held = ranges.contents[at], local.count(lower, upper)
+    content, held = ranges.content(at), local.count(lower, upper)
     if content is None:
         return RangeDrawn(lower, upper, "equal", held=held)
     ours = local.fingerprint(lower, upper)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from sync.errors import RemoteError
 from sync.structures.ordered_set import ORIGIN, SyncId
-from sync.waku.message import Ranges
+from sync.waku.ranges import SKIP, Ranges
 
 PAYLOADS_MAX: Final = 6
 """Payloads of a turn that we take, and send at most: 4 MiB, half of what a stream may hold that is
@@ -77,6 +77,5 @@ class Turn:
 
 def _begins(ranges: Ranges) -> SyncId:
     """Return where the first range begins that is no `Skip`; else where all end."""
-    numbers = (at for at, content in enumerate(ranges.contents) if content is not None)
-    first = next(numbers, None)
-    return ranges.upper(-1) if first is None else ranges.bounds(first).lower
+    first = len(ranges) - len(ranges.kinds.lstrip(bytes([SKIP])))
+    return ranges.upper(-1) if first == len(ranges) else ranges.bounds(first).lower

@@ -29,7 +29,7 @@ from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE, BYTES_OF_TURN, BYTE
 from sync.sds.message import Delivery
 from sync.sessions.protocol import Protocols
 from sync.sim.disk import Disk
-from sync.waku import answerer
+from sync.waku import asked
 from sync.waku.message import CLUSTER, RECONCILIATION, Ranges, RangesData, shard
 from sync.waku.session import WAKU_SYNC
 from sync.waku.wire import encode_ranges
@@ -342,11 +342,11 @@ def test_a_session_is_read_no_further_than_two_payloads() -> None:
 def test_an_answer_in_steps_lets_others_have_their_turn_and_reads_no_further(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answerer, "WORK", 1)
+    monkeypatch.setattr(asked, "WORK", 1)
     alice, peer = Driver(), Writer("bob").peer_id
-    fingerprints = [(NOW + number, bytes([255]) * 32) for number in range(3)]
-    asked = Ranges([upper for upper, _ in fingerprints], {}, [one for _, one in fingerprints])
-    payload = encode_ranges(RangesData(CLUSTER, (shard(CHANNEL),), asked))
+    ranges = Ranges()
+    ranges.extend_fingerprints([NOW + number for number in range(3)], bytes([255]) * 32 * 3)
+    payload = encode_ranges(RangesData(CLUSTER, (shard(CHANNEL),), ranges))
     alice.runner.queue_input(CHANNEL, values.PeerJoined(peer))
     alice.runner.queue_input(CHANNEL, values.SessionOffered(7, peer, RECONCILIATION))
     alice.runner.queue_input(CHANNEL, values.SessionPayload(7, payload))

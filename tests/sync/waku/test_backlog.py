@@ -19,11 +19,13 @@ A, B, C, D, E = (bytes([number]) * 32 for number in range(5))
 
 def ranges(*columns: tuple[Nanos, Content]) -> Ranges:
     """Ranges up to these timestamps."""
-    return Ranges([upper for upper, _ in columns], {}, [content for _, content in columns])
+    made = Ranges()
+    made.extend([upper for upper, _ in columns], [content for _, content in columns])
+    return made
 
 
 def told(made: Ranges) -> Sequence[tuple[Nanos, Content]]:
-    return list(zip(made.timestamps, made.contents, strict=True))
+    return list(zip(made.timestamps, made.contents(), strict=True))
 
 
 def put_off() -> Backlog:

@@ -6,7 +6,7 @@ import pytest
 
 from sync.errors import RemoteError
 from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
-from sync.waku import answer, answerer, backlog
+from sync.waku import answer, answerer, asked, backlog
 from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.message import (
     CLUSTER,
@@ -91,7 +91,7 @@ def test_every_difference_is_found_once_whoever_takes_how_much(
     takes: tuple[int, int], parameters: Parameters, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     little_room(monkeypatch, 300)
-    monkeypatch.setattr(answerer, "WORK", 50)
+    monkeypatch.setattr(asked, "WORK", 50)
     ours, theirs = scattered(seed, 4_000, 600)
 
     turns = reconciled(ours, theirs, takes, parameters)
@@ -162,7 +162,7 @@ def test_a_large_payload_is_answered_in_small_steps() -> None:
         pending = [answer for data in answers for answer in one.receive(data)]
 
     assert max(steps) >= 5
-    assert most <= answerer.WORK + 300  # a range has no more
+    assert most <= asked.WORK + 300  # a range has no more
 
 
 def test_steps_change_nothing_of_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_steps_change_nothing_of_what_is_said(monkeypatch: pytest.MonkeyPatch) -
     ours, theirs = scattered(5, 3_000, 300)
     told = []
     for work in (7, 100, 10**9):
-        monkeypatch.setattr(answerer, "WORK", work)
+        monkeypatch.setattr(asked, "WORK", work)
         told.append(reconciled(ours, theirs, (4, 4)))
 
     assert told[0] == told[1] == told[2]
@@ -178,13 +178,13 @@ def test_steps_change_nothing_of_what_is_said(monkeypatch: pytest.MonkeyPatch) -
 
 def open_payload(machine: Reconciliation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a machine begin an answer that takes several steps."""
-    monkeypatch.setattr(answerer, "WORK", 10)
+    monkeypatch.setattr(asked, "WORK", 10)
     uppers = [SyncId(NOW + number, ZERO_HASH) for number in range(1, 200)]
     bounds = [
         Bounds(*each) for each in zip([ORIGIN, *uppers], [*uppers, EVERYTHING.upper], strict=True)
     ]
-    asked = payload(*(Fingerprint(each, FULL) for each in bounds))
-    assert machine.handle(PayloadReceived(asked), NOW) == [Continue()]
+    questions = payload(*(Fingerprint(each, FULL) for each in bounds))
+    assert machine.handle(PayloadReceived(questions), NOW) == [Continue()]
 
 
 def test_a_payload_without_ranges_ends_the_session_in_the_midst_of_an_answer(

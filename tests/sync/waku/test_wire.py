@@ -37,14 +37,14 @@ from sync.waku.message import (
     shard,
     sync_id,
 )
+from sync.waku.reading import read_bound
 from sync.waku.wire import (
     decode_ranges,
     decode_transfer,
-    encode_bound,
     encode_ranges,
     encode_transfer,
-    read_bound,
 )
+from sync.waku.writing import encode_bound
 
 VECTORS = {
     vector["id"]: bytes.fromhex(vector["hex"])
