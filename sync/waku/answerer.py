@@ -25,7 +25,7 @@ from sync.structures.ordered_set import (
 )
 from sync.structures.sorted_run import Positions
 from sync.waku.answer import RUNGS_MAX, Answer
-from sync.waku.asked import WORK, Asked
+from sync.waku.asked import Asked
 from sync.waku.backlog import Backlog
 from sync.waku.division import ITEMS_MAX, PART, Divider, Division, Parameters
 from sync.waku.message import RANGES_MAX
@@ -113,7 +113,7 @@ class Answerer:
 
     def _answer_all(self, asked: Asked, *, first: bool) -> Iterator[None]:
         """Answer step by step; what does not fit into the turn is put off."""
-        pauses = asked.size > WORK
+        pauses = asked.is_long
         for begin in range(0, len(asked.kinds), RANGES_MAX):
             if begin and self._payloads_max == 1:
                 self._put_off(asked, begin)

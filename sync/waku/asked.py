@@ -50,9 +50,9 @@ class Asked(NamedTuple):
         return cls(ranges, edges, places, counts, *columns)
 
     @property
-    def size(self) -> int:
-        """Number of ranges and ids received."""
-        return len(self.kinds) + len(self.ids.timestamps)
+    def is_long(self) -> bool:
+        """True if so many ranges and ids were received that reading them was a step of its own."""
+        return len(self.kinds) + len(self.ids.timestamps) > WORK
 
     def fingerprints_of(self, begin: int, end: int) -> Words:
         """Return the fingerprints of the ranges between these numbers."""
