@@ -10,7 +10,8 @@ from storage.sqlite.database import Database
 from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import verify
 from sync.group.ingest import Gate
-from tests.bench.limits import command
+from tests.bench import bench_reconcile
+from tests.bench.limits import command, reconcile
 from tests.bench.limits.calibration import Calibration
 from tests.bench.limits.figures import Figure, Limit, Run, judged
 from tests.bench.limits.floor_messages import Receiver, Sender, Tables
@@ -93,3 +94,16 @@ async def test_the_floor_stores_what_the_journal_gives_back(tmp_path: Path) -> N
 
     assert len(state.log) == len(written) * (8 + 32)
     assert ids(state.tips)[-1] == written[-1].id.hex()
+
+
+def test_the_file_of_a_set_is_read_as_the_set(tmp_path: Path) -> None:
+    sets = bench_reconcile.made(500, 20, "uniform", 1)
+    files = tmp_path / "ours.bin", tmp_path / "theirs.bin"
+    for path, columns in zip(files, (sets.ours, sets.theirs), strict=True):
+        path.write_bytes(reconcile.file_of(*columns))
+
+    again = bench_reconcile.read(*files)
+
+    assert (again.have, again.need) == (sets.have, sets.need) == (10, 10)
+    assert again.ours[0].tolist() == sets.ours[0].tolist()
+    assert again.theirs[1].tobytes() == sets.theirs[1].tobytes()

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.bench.limits import latency, newcomer, rate, screen, sketch, stalls, start
+from tests.bench.limits import latency, newcomer, rate, reconcile, screen, sketch, stalls, start
 from tests.bench.limits.figures import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
@@ -13,6 +13,7 @@ LIMITS: Final[dict[str, Limit]] = {
         screen.LIMIT,
         stalls.LIMIT,
         start.LIMIT,
+        reconcile.LIMIT,
         sketch.LIMIT,
         newcomer.LIMIT,
     )

@@ -40,7 +40,7 @@ from sync.structures.ordered_set import SyncId
 from sync.structures.set_digest import FANOUT_BITS, Held
 from sync.waku.reconcile import Differences, Role
 from tests.support.sync.digests import held
-from tests.support.sync.waku_sets import NOW
+from tests.support.sync.waku.sets import NOW
 
 FrameT = TypeVar("FrameT", Claim, Proof, Verdict, Ask, Hashes, Leaves, End)
 

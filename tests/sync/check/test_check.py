@@ -29,7 +29,7 @@ from sync.waku.reconcile import PayloadReceived, Role, SendPayload
 from sync.waku.reconcile import Result as ReconciliationResult
 from tests.support.sync.checks import SALTS, Pair, assert_learnt, check, checked, pair
 from tests.support.sync.digests import SortedIds, held, times
-from tests.support.sync.waku_sets import (
+from tests.support.sync.waku.sets import (
     NOW,
     PLAIN,
     filled,

@@ -33,7 +33,7 @@ from sync.waku.message import TIMESTAMP_MAX
 from sync.waku.reconcile import Role
 from tests.support.sync.checks import Pair, assert_learnt, check, damaged, pair
 from tests.support.sync.digests import held
-from tests.support.sync.waku_sets import NOW, numbered
+from tests.support.sync.waku.sets import NOW, numbered
 
 BUCKET = 1 << LEAF_BITS
 

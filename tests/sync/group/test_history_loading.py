@@ -30,7 +30,7 @@ from sync.waku.wire import encode_ranges
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, arrived, name_of, only, sds_of
 from tests.support.sync.pairs import transfer
-from tests.support.sync.waku_sets import numbered
+from tests.support.sync.waku.sets import numbered
 
 FIRST, SECOND_ID = numbered(1), numbered(2)
 SWEEPING = [values.LoadHeldBack(None, SWEEP)]

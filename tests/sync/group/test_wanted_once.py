@@ -15,7 +15,7 @@ from sync.sessions.session import STALLED_AFTER
 from sync.structures.ordered_set import SyncId
 from tests.support.sync.groups import Member, only
 from tests.support.sync.meetings.delta_pairs import DeltaPair, conversation, member
-from tests.support.sync.waku_sets import numbered
+from tests.support.sync.waku.sets import numbered
 
 LINES = 60
 CAROLS = 1_000

@@ -22,7 +22,7 @@ from sync.sessions.values import PAGE, SessionKey
 from sync.structures.ordered_set import columns_of
 from sync.waku.session import WAKU_SYNC
 from tests.support.sync.entries import CHANNEL
-from tests.support.sync.waku_sets import numbered
+from tests.support.sync.waku.sets import numbered
 
 NOW: Nanos = 1_000 * SECOND
 MANY = [numbered(number) for number in range(10 * PAGE)]

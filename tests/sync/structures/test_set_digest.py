@@ -18,7 +18,7 @@ from sync.structures.set_digest import (
     row,
 )
 from tests.support.sync.digests import SortedIds, held, plain_root, times
-from tests.support.sync.waku_sets import numbered
+from tests.support.sync.waku.sets import numbered
 
 BUCKET = 1 << LEAF_BITS
 

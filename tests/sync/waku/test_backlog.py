@@ -12,7 +12,7 @@ from sync.waku.backlog import UNKNOWN, Backlog
 from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.message import Content, Items, Ranges, RangesData
 from sync.waku.reconcile import Begin, Differences, PayloadReceived, Role, SendPayload
-from tests.support.sync.waku_sets import handled, numbered, session
+from tests.support.sync.waku.sets import handled, numbered, session
 
 A, B, C, D, E = (bytes([number]) * 32 for number in range(5))
 

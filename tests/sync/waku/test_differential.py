@@ -21,7 +21,7 @@ from sync.waku.reconcile import (
     SendPayload,
 )
 from sync.waku.wire import decode_ranges, encode_ranges
-from tests.support.sync.waku_sets import NOW, handled, numbered, session
+from tests.support.sync.waku.sets import NOW, handled, numbered, session
 
 Found: TypeAlias = tuple[list[SyncId], list[SyncId], Result]
 """Ids a side lacks, ids only it has, and its result."""

@@ -48,7 +48,7 @@ from tests.support.storage.archives import scattered
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, only
 from tests.support.sync.pairs import TOPIC, Pair, pair, transfer
-from tests.support.sync.waku_sets import subset_with_zero_xor
+from tests.support.sync.waku.sets import subset_with_zero_xor
 
 EFFECTS_MAX = 8
 """More than an answer, a difference, an end, a push and a refusal never follow one payload."""

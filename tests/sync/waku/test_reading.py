@@ -23,7 +23,7 @@ from sync.waku.message import (
     Skip,
 )
 from sync.waku.wire import decode_ranges, encode_ranges
-from tests.support.sync.waku_plain import plainly_decoded, plainly_encoded
+from tests.support.sync.waku.plain import plainly_decoded, plainly_encoded
 
 Outcome: TypeAlias = tuple[int, tuple[int, ...], list[Range]] | str
 """A payload that was read, or the words of its error."""

@@ -23,7 +23,7 @@ from sync.waku.reconcile import (
     Role,
 )
 from sync.waku.wire import decode_ranges
-from tests.support.sync.waku_sets import NOW, PLAIN, Side, filled, numbered, pump, session
+from tests.support.sync.waku.sets import NOW, PLAIN, Side, filled, numbered, pump, session
 
 TINY = replace(STRICT, partitions=3, wide_partitions=3, item_set_threshold=2, fresh_threshold=2)
 

@@ -34,7 +34,7 @@ from sync.waku.reconcile import (
     SendPayload,
 )
 from sync.waku.wire import decode_ranges, encode_ranges
-from tests.support.sync.waku_sets import NOW, PLAIN, SHARDS, handled, numbered, payload, session
+from tests.support.sync.waku.sets import NOW, PLAIN, SHARDS, handled, numbered, payload, session
 
 
 def test_of_an_item_set_that_asks_for_more_than_a_payload_the_beginning_is_answered() -> None:

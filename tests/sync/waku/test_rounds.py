@@ -4,7 +4,7 @@ from sync.machine import SECOND
 from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.message import EVERYTHING, Bounds, Fingerprint, ItemSet, Range, Ranges, Skip
 from sync.waku.rounds import CELLS, drawn
-from tests.support.sync.waku_sets import NOW, filled, numbered
+from tests.support.sync.waku.sets import NOW, filled, numbered
 
 MIDDLE = SyncId(NOW + 1_000 * SECOND, ZERO_HASH)
 OLDER, NEWER = Bounds(ORIGIN, MIDDLE), Bounds(MIDDLE, EVERYTHING.upper)

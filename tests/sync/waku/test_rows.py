@@ -13,7 +13,7 @@ from sync.waku.answer import Answer
 from sync.waku.message import ITEM_BYTES_MAX, RANGE_BYTES_MAX, Fingerprint, Items, ItemSet
 from sync.waku.ranges import FINGERPRINT, ITEM_SET, RECONCILED, Content
 from sync.waku.rows import Rows, in_order
-from tests.support.sync.waku_sets import numbered
+from tests.support.sync.waku.sets import numbered
 
 STEP: Final = 10
 

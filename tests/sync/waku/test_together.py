@@ -17,7 +17,7 @@ from sync.waku.division import NARROW, Parameters
 from sync.waku.message import Fingerprint, ItemSet, Range, Ranges, Skip
 from sync.waku.reconcile import Reconciliation, Role
 from sync.waku.rows import Rows
-from tests.support.sync.waku_sets import NOW, SHARDS, Side, numbered, pump
+from tests.support.sync.waku.sets import NOW, SHARDS, Side, numbered, pump
 
 EAGER: Final = Parameters(fresh_threshold=3, item_set_threshold=9, choices=(1, 2), joined_max=4)
 """Many item sets, and most of them too full to be joined."""

@@ -32,7 +32,7 @@ from sync.waku.reconcile import (
 )
 from sync.waku.turn import PAYLOADS_MAX, Turn
 from sync.waku.wire import decode_ranges, encode_ranges
-from tests.support.sync.waku_sets import (
+from tests.support.sync.waku.sets import (
     NOW,
     SHARDS,
     Side,
