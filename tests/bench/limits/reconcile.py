@@ -22,6 +22,7 @@ from sync.structures.ordered_set import OrderedSet
 from sync.structures.sorted_run import HASH_WORDS, Words
 from tests.bench.bench_reconcile import MAGIC, Sets, cpu_of, made, run_session
 from tests.bench.limits.figures import Figure, Limit
+from tests.bench.report import Params
 
 SESSIONS: Final = 5
 MS: Final = 1_000
@@ -97,7 +98,7 @@ def _compared(binary: Path, case: Case, sets: Sets, place: Path) -> Iterator[Fig
     )
     beside = Theirs(**json.loads(told.stdout))
     assert (beside.have, beside.need) == (sets.have, sets.need)
-    params = {
+    params: Params = {
         "ids": case.ids,
         "differ": case.differ,
         "shape": case.shape,
