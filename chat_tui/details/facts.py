@@ -20,7 +20,7 @@ from sync.sds import message as sds
 from sync.sds.evidence import Evidence
 from sync.sds.wire import decode
 from sync.view.message_infos import Happening, MessageStory, StoredInfo, What
-from sync.view.view import CausalNode, ChannelInfo, History, Line, Place, Snapshot
+from sync.view.view import CausalNode, ChannelInfo, History, Line, Place, Snapshot, Unshown
 
 NEAR: Final = 200
 """Lines read before and after, to count those of the same minute; more says `at least`."""
@@ -69,6 +69,8 @@ class FromDisk:
     children: tuple[CausalNode, ...] = ()
     lines: Mapping[MessageId, Line] | None = None
     """Those of the parents and children that are lines near it: with their marks."""
+    answered: Line | Unshown | None = None
+    """The message that it answers; None if it answers none."""
     following: Line | None = None
     nth: int = 1
     of: int = 1
@@ -197,6 +199,9 @@ async def read(history: History, line: Line) -> FromDisk:
     for one in named - lines.keys():  # what it builds on may be far above
         found = await history.named(channel, one, limit=1)
         lines.update({line.message_id: line for line in found})
+    answered: Mapping[MessageId, Line | Unshown] = {}
+    if line.reply_to is not None:
+        answered = await history.answered(channel, [line.reply_to])
     return FromDisk(
         stored=stored,
         message=message,
@@ -204,6 +209,7 @@ async def read(history: History, line: Line) -> FromDisk:
         parents=tuple([one for one in nodes if one.message_id in named]),
         children=tuple([one for one in nodes if message_id in one.parents]),
         lines=lines,
+        answered=None if line.reply_to is None else answered[line.reply_to],
         following=after[0] if after else None,
         nth=len(earlier) + 1,
         of=len(earlier) + 1 + len(later),

@@ -19,6 +19,7 @@ from chat_tui.wording import clocks
 from chat_tui.wording.acts import name_of
 from chat_tui.wording.contradictions import MEANING, said
 from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs, hidden_by, pending
+from chat_tui.wording.replies import quote
 from chat_tui.wording.sentences import short_id, status_of
 from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
@@ -51,6 +52,7 @@ def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
         _head(known),
         single("In short", in_short(known)),
         _text(known),
+        *_answers(known),
         _order(known),
         _kin(known, "Before it", known.disk.parents, "it is the first here", glyphs),
         _kin(known, "After it", known.disk.children, "nothing builds on it yet", glyphs),
@@ -75,6 +77,14 @@ def _contradictions(known: Known) -> list[Part]:
         for one in found
     ]
     return [single("Forks", " ".join(lines))] if lines else []
+
+
+def _answers(known: Known) -> list[Part]:
+    """Say what it answers, if it does."""
+    if known.line.reply_to is None:
+        return []
+    words = quote(known.disk.answered, known.called)
+    return [single("Answers", f"{words} ({short_id(known.line.reply_to)})")]
 
 
 def as_text(known: Known) -> str:

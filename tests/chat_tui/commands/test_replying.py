@@ -125,6 +125,16 @@ async def test_a_deleted_message_can_be_answered_and_its_text_is_not_told() -> N
     assert (await talk.run(f"/reply {talk.asked} why?")).ok
 
 
+async def test_the_details_of_a_reply_say_what_it_answers() -> None:
+    talk = Talk()
+    await talk.run(f"/reply {talk.asked} I do")
+
+    of_reply, of_asked = await talk.run("/info", talk.newest()), await talk.run("/info", talk.asked)
+
+    assert f"Answers: bob: who comes? ({talk.asked[:6]})" in of_reply.text
+    assert "Answers:" not in of_asked.text
+
+
 async def test_files_say_what_is_answered(tmp_path: Path) -> None:
     talk = Talk()
     await talk.run(f"/reply {talk.asked} I do")

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import Message
+
 from sync.entries import changes
 from sync.entries.changes import encode
 from sync.entries.entry import Kind, Text, encode_text
@@ -44,3 +47,15 @@ def replied(
 def nowhere() -> MessageId:
     """The id of a message that nobody ever wrote."""
     return MessageId("ab" * 32)
+
+
+def released_body(data: bytes) -> Message:
+    """Return a text's body as a program reads it whose schema ends before replies."""
+    file = descriptor_pb2.FileDescriptorProto(name="released.proto", syntax="proto3")
+    body = file.message_type.add(name="TextBody")
+    for number, (name, kind) in enumerate((("nick", 9), ("text", 9), ("replaces", 12)), start=1):
+        body.field.add(name=name, number=number, type=kind, label=1)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    read = message_factory.GetMessageClass(pool.FindMessageTypeByName("TextBody"))
+    return read.FromString(data)

@@ -1,8 +1,6 @@
 """Replies: judged by their own bytes, written and read as programs without them expect it."""
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.protobuf.message import Message
 
 from proto import entry_pb2
 from sync.entries.changes import anew, replaced_in
@@ -10,24 +8,12 @@ from sync.entries.entry import Kind, Text, decode_text, encode_text
 from sync.entries.replies import answered_by
 from sync.errors import LocalError
 from sync.machine import MessageId
-from tests.support.sync.changed import nowhere, replied
+from tests.support.sync.changed import nowhere, released_body, replied
 from tests.support.sync.entries import Author
 
 ID = MessageId("5e" * 32)
 RELEASED_PLAIN = "0a05616c696365120568656c6c6f"
 """The body of "hello" by alice, as the released program encodes it."""
-
-
-def released_body(data: bytes) -> Message:
-    """Return a text's body as a program reads it whose schema ends before replies."""
-    file = descriptor_pb2.FileDescriptorProto(name="released.proto", syntax="proto3")
-    body = file.message_type.add(name="TextBody")
-    for number, (name, kind) in enumerate((("nick", 9), ("text", 9), ("replaces", 12)), start=1):
-        body.field.add(name=name, number=number, type=kind, label=1)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    read = message_factory.GetMessageClass(pool.FindMessageTypeByName("TextBody"))
-    return read.FromString(data)
 
 
 def test_a_text_without_a_reply_has_the_bytes_it_always_had() -> None:

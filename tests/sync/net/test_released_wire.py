@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
+from sync.entries.entry import Kind, Text, encode_text, open_content
+from sync.entries.replies import answered_by
 from sync.group.clock_values import Follows
 from sync.machine import ChannelId
 from sync.net.clock import draw_key
@@ -33,6 +35,8 @@ from sync.net.links.frames import (
 )
 from sync.net.links.link import PROTOCOL
 from sync.net.links.stream import SecureStream
+from sync.sds.wire import decode as decode_sds
+from tests.support.sync.changed import released_body
 from tests.support.sync.entries import identity
 from tests.support.sync.governed_nodes import found
 from tests.support.sync.nodes import HOST, TEA, TEA_SECRET, Host, host, until
@@ -151,3 +155,30 @@ async def test_a_released_program_is_sent_nothing_that_it_does_not_know(tmp_path
         assert {"proof", "presence", "ping", "pong", "sds"} <= kinds
         assert None not in kinds
         assert alice.node.snapshot().refused == {}
+
+
+@pytest.mark.net
+async def test_a_released_program_is_sent_a_reply_as_a_text_that_it_can_read(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice", "tea") as alice, of_before(alice) as stream:
+        stream.send(encode(Presence(TEA, "eve")))
+        eve = identity("eve").peer_id
+        await until(lambda: alice.node.mesh.nick_of(eve) == "eve", "she is here")
+        asked = await alice.write(TEA, "who comes?")
+        body = encode_text(Text("alice", "I do", reply_to=asked))
+        reply = await alice.node.submit(TEA, Kind.TEXT, body, asked)
+
+        entry = None
+        while entry is None or entry.message_id != reply:
+            data = await stream.receive()
+            assert data is not None
+            _, read = released(data)
+            if isinstance(read, SdsFrame):
+                content = decode_sds(read.payload).content
+                entry = open_content(content) if content else entry
+
+    old = released_body(entry.body)
+    assert (old.nick, old.text) == ("alice", "I do")  # type: ignore[attr-defined]
+    assert [parent.message_id for parent in entry.header.parents] == [asked]
+    assert answered_by(entry) == asked
