@@ -29,6 +29,8 @@ KIND_STYLES: Final = {
     "OP": GOVERNED,
     "HEADS": GOVERNED,
     "OPS": GOVERNED,
+    "STATE": GOVERNED,
+    "ROOT": COMPARED,
     "BAD": "$error",
 }
 """By the names of the wire's lines and of the counts in the tab Now."""

@@ -18,6 +18,7 @@ from chat_tui.debug.session_frames import (
     named_by_beginning,
     session_payload,
 )
+from chat_tui.debug.state_frames import root_words, state_words
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, size
 from chat_tui.wording.sentences import name_of, short_id
@@ -127,6 +128,10 @@ def _decoded(kind: FrameKind, sender: PeerId | None, data: bytes, whole: int) ->
                 return Decoded(*op_words(data))
             case FrameKind.HEARTBEAT:
                 return Decoded(*heartbeat_words(data))
+            case FrameKind.STATE:
+                return Decoded(*state_words(data))
+            case FrameKind.ROOT:
+                return Decoded(*root_words(data))
             case FrameKind.CATCH_UP:
                 return Decoded(*catch_up_words(data))
     except (RemoteError, ValueError, OverflowError, RecursionError) as error:
@@ -141,6 +146,8 @@ SHORT: Final = {
     FrameKind.ANNOUNCE: "LOGS",
     FrameKind.OP: "OP",
     FrameKind.HEARTBEAT: "HEADS",
+    FrameKind.STATE: "STATE",
+    FrameKind.ROOT: "ROOT",
     FrameKind.CATCH_UP: "OPS",
 }
 """Names of frames of a kind that cannot be decoded; those of sessions begin differently."""

@@ -628,8 +628,11 @@ class Node:
         """See `sync.net.links.mesh_events.Events`."""
         match frame:
             case StateFrame(channel, contents):
+                for content in contents:
+                    self._outlet.tapped(channel, peer, FrameKind.STATE, content, sent=False)
                 self._engine.queue_input(channel, values.StateArrived(peer, contents))
             case RootFrame(channel, root):
+                self._outlet.tapped(channel, peer, FrameKind.ROOT, root, sent=False)
                 self._engine.queue_input(channel, values.RootTold(peer, root))
 
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:

@@ -153,10 +153,14 @@ class Outlet:
             case values.StateSet(token):
                 self.host.state_set(token)
             case values.TellState(contents):
+                for content in contents:
+                    self.tapped(channel, None, FrameKind.STATE, content)
                 self.mesh.send_state(channel, contents)
             case values.LoadHeld():
                 self.host.load_held(channel, effect)
             case values.TellRoot(peers, root):
+                for peer in peers:
+                    self.tapped(channel, peer, FrameKind.ROOT, root)
                 self.mesh.send_root(channel, peers, root)
             case values.Sought() | values.Relayed():
                 pass  # the manager was told

@@ -38,6 +38,8 @@ class Sort(Enum):
     OP = "OP"
     HEADS = "HEADS"
     OPS = "OPS"
+    STATE = "STATE"
+    ROOT = "ROOT"
     UNREADABLE = "BAD"
 
 
@@ -48,6 +50,8 @@ OTHERS: Final = {
     FrameKind.OP: Sort.OP,
     FrameKind.HEARTBEAT: Sort.HEADS,
     FrameKind.CATCH_UP: Sort.OPS,
+    FrameKind.STATE: Sort.STATE,
+    FrameKind.ROOT: Sort.ROOT,
 }
 """Sorts of all frames but those of SDS."""
 

@@ -514,6 +514,10 @@ class FrameKind(Enum):
     """A signed op of a governed channel. The secrets in it are wrapped."""
     HEARTBEAT = "heartbeat"
     """The heads of governance that somebody has."""
+    STATE = "state"
+    """A signed register that its author tells on its links."""
+    ROOT = "root"
+    """The root of somebody's state."""
     CATCH_UP = "catch-up"
     """A message of a stream on which ops are asked for."""
 
