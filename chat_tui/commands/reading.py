@@ -1,4 +1,4 @@
-"""Commands about what was written: search it, go somewhere in it, look closer, ask for more."""
+"""Commands about what was written: go somewhere in it, look closer, ask for more."""
 
 import re
 from typing import Final
@@ -13,29 +13,19 @@ from chat_tui.model.command_findings import (
     Acted,
     Detailed,
     Goal,
-    Hits,
-    Listed,
     View,
     as_text,
     line_text,
 )
-from chat_tui.model.grep import matching
 from chat_tui.text.dates import moment
 from chat_tui.text.links import ascii_host, host_of, links_in
 from chat_tui.text.namesakes import shared_among
-from chat_tui.text.safe_text import clean_nick, clean_text
-from chat_tui.text.times import count, day_of, time_of_day
-from chat_tui.text.word_match import is_mentioned
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.replies import quoted_lines
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.view.view import Line, Position
-
-HITS_MAX: Final = 1_000
-"""Hits of a search that are stepped through; more says more exact words are needed."""
-
-MENTIONS_MAX: Final = 200
-"""Mentions listed."""
 
 LINES_AROUND: Final = 5
 """Lines printed before and after a place in line mode."""
@@ -53,50 +43,6 @@ RAW: Final = "raw"
 
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{4,64}")
 """Shorter ones fit too much, and could be times."""
-
-
-async def search(chat: Chat, rest: str, at: At) -> Result:
-    """Find messages by the words they have."""
-    query = required(rest.strip(), "/search and words, as in /search projector room")
-    channel = channel_info(chat, at.channel).channel
-    lines = await chat.history.search(channel, query, limit=HITS_MAX + 1)
-    if not lines:
-        raise LocalError(
-            f"No message here has words that begin with {clean_text(query)!r}. "
-            "/grep finds parts of words too."
-        )
-    more = len(lines) > HITS_MAX
-    hits = Hits(query, tuple(lines[-HITS_MAX:]), more)
-    said = count(len(hits.lines), "hit") + (", the newest ones" if more else "")
-    return Result(text=f"{said}:\n{as_text(hits.lines, chat.snapshot().shared_names)}", found=hits)
-
-
-async def grep(chat: Chat, rest: str, at: At) -> Result:
-    """Find messages by a regular expression."""
-    pattern = required(rest, "/grep and a pattern, as in /grep pro[jt]ector")
-    channel = channel_info(chat, at.channel).channel
-    matches = await matching(chat.history, channel, pattern)
-    if not matches.lines:
-        looked = f"None of {count(matches.read, 'message')} matches. {matches.cut}"
-        raise LocalError(looked.rstrip())
-    title = (
-        f"{count(len(matches.lines), 'message')} of {matches.read:,} match {clean_text(pattern)}"
-    )
-    return _listed(chat, title, list(reversed(matches.lines)), matches.cut)
-
-
-async def mentions(chat: Chat, _rest: str, at: At) -> Result:
-    """List the messages of others that name us."""
-    channel = channel_info(chat, at.channel).channel
-    nick = clean_nick(chat.snapshot().nick)
-    lines = await chat.history.mentions(channel, nick, limit=HITS_MAX)
-    named = [line for line in lines if is_mentioned(nick, clean_text(line.text))]
-    if not named:
-        raise LocalError(f"Nobody has mentioned {nick} here.")
-    note = f"These are the newest {MENTIONS_MAX}." if len(named) > MENTIONS_MAX else ""
-    shown = named[-MENTIONS_MAX:]
-    verb = "names" if len(shown) == 1 else "name"
-    return _listed(chat, f"{count(len(shown), 'message')} {verb} {nick}", shown, note)
 
 
 async def goto(chat: Chat, rest: str, at: At) -> Result:
@@ -180,12 +126,6 @@ async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=said, found=View("clear"))
 
 
-def _listed(chat: Chat, title: str, lines: list[Line], note: str) -> Result:
-    listed = as_text(lines, chat.snapshot().shared_names)
-    text = "\n".join(part for part in (f"{title}:", listed, note) if part)
-    return Result(text=text, found=Listed(title, tuple(lines), note))
-
-
 async def line_meant(chat: Chat, prefix: str, at: At) -> Line:
     """Return the message that is named, else the selected one.
 
@@ -239,9 +179,6 @@ async def history(_chat: Chat, rest: str, at: At) -> Result:
 
 ROWS: Final = (
     Command(("/history",), "[n]", "print the last messages again, in line mode", history),
-    Command(("/search",), "words", "search messages by words; n, N step", search),
-    Command(("/grep",), "pattern", "search messages by regular expression", grep),
-    Command(("/mentions",), "", "list messages that mention you", mentions),
     Command(("/goto",), "day or id", "go to: yesterday, 21.11., 14:30, 3fa2", goto),
     Command(("/unread",), "", "go to the first unread message", unread),
     Command(("/info",), "[raw] [id]", "details of a message; raw: its bytes", info),

@@ -77,7 +77,7 @@ def _listed(chat: Chat, title: str, line: Line, answers: Answers, note: str) -> 
     lines = (line, *(one for one, _ in answers.lines))
     depths = (0, *(depth for _, depth in answers.lines))
     listed = Listed(title, lines, note, depths)
-    words = as_text(lines, chat.snapshot().shared_names, depths)
+    words = as_text(lines, chat.snapshot().shared_names, depths=depths)
     text = "\n".join(part for part in (f"{title}:", words, note) if part)
     return Result(text=text, found=listed)
 

@@ -64,6 +64,8 @@ def undeliverable(key: str, place: Place = Place.EVERYWHERE) -> str:
         return f"{said} is needed {place.value} for what has the keys there."
     if FUNCTION.fullmatch(key):
         return ""
+    if place is Place.FIND and (len(key) == 1 or key in SIGNS or key == "space"):
+        return _bare(key, said)
     if not place.is_of_chat:
         if key in NAMED | ESSENTIAL | SIGNS.keys() or BARE.fullmatch(key):
             return ""

@@ -23,6 +23,7 @@ class Place(Enum):
     PEERS = "in the list of peers"
     MEMBERS = "in the list of members"
     VERIFY = "while words are compared"
+    FIND = "in the search"
     SETTINGS = "in the settings"
     DEMO = "in the demo"
 
@@ -39,7 +40,7 @@ class Place(Enum):
 
 CONVERSATION: Final = frozenset({"input", "transcript"})
 OVER: Final = frozenset({"over", "details", "peers", "members"})
-EVERY_MOMENT: Final = CONVERSATION | OVER | {"pane", "verify", "settings", "demo"}
+EVERY_MOMENT: Final = CONVERSATION | OVER | {"pane", "verify", "find", "settings", "demo"}
 
 MOMENTS: Final = {
     Place.EVERYWHERE: EVERY_MOMENT,
@@ -53,6 +54,7 @@ MOMENTS: Final = {
     Place.PEERS: frozenset({"peers"}),
     Place.MEMBERS: frozenset({"members"}),
     Place.VERIFY: frozenset({"verify"}),
+    Place.FIND: frozenset({"find"}),
     Place.SETTINGS: frozenset({"settings"}),
     Place.DEMO: frozenset({"demo"}),
 }

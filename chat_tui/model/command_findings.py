@@ -1,7 +1,7 @@
 """Results of commands about reading: a place, hits or a list; printed in line mode."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -10,7 +10,7 @@ from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import plain_name
 from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.acts import SIGN, sentence
-from sync.machine import MessageId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.view import Line, Position
 
 DEPTH_SHOWN: Final = 8
@@ -24,6 +24,10 @@ class Hits:
     query: str
     lines: tuple[Line, ...]
     more: bool = False
+    total: int | None = None
+    """Number of all there are; None if nobody has counted."""
+    chosen: int = -1
+    """Index of the one to go to first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Listed:
     """A remark about the list, as a sentence."""
     depths: tuple[int, ...] = ()
     """Steps further in of each; none: all stand alike."""
+    titles: Mapping[ChannelId, str] = field(default_factory=dict)
+    """Titles of the channels, where the messages are of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +87,18 @@ class Holes:
 Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
 
 
-def line_text(line: Line, shared: frozenset[str]) -> str:
-    """Return a message in one line, with its time; names in `shared` are those of several keys."""
+def line_text(line: Line, shared: frozenset[str], title: str = "") -> str:
+    """Return a message in one line, with its time, and its channel if there is a `title`.
+
+    Names in `shared` are those of several keys.
+    """
+    when = " ".join(part for part in (time_of_day(line.created_ns), title) if part)
     if line.act is not None:
         said = sentence(line, partial(_told_apart, shared))
-        return f"{time_of_day(line.created_ns)} {SIGN} {said}"
+        return f"{when} {SIGN} {said}"
     text = " ".join(shown_text(line).split())
     name = plain_name(line.nick, called(line.author, line.nick, shared))
-    return f"{time_of_day(line.created_ns)} {name}: {text}"
+    return f"{when} {name}: {text}"
 
 
 def _told_apart(shared: frozenset[str], peer: PeerId, nick: str) -> str:
@@ -100,10 +110,20 @@ def indent(depths: Sequence[int], number: int) -> str:
     return "  " * min(depths[number], DEPTH_SHOWN) if depths else ""
 
 
-def as_text(lines: Sequence[Line], shared: frozenset[str], depths: Sequence[int] = ()) -> str:
+NO_TITLES: Final[Mapping[ChannelId, str]] = {}
+
+
+def as_text(
+    lines: Sequence[Line],
+    shared: frozenset[str],
+    titles: Mapping[ChannelId, str] = NO_TITLES,
+    *,
+    depths: Sequence[int] = (),
+) -> str:
     """Return messages one a line, each day with its name above it, and with ids.
 
-    With `depths` each stands as far in as that says, behind its id.
+    With `titles` each has its channel; with `depths` it stands as far in as that says, behind its
+    id.
     """
     shared = shared_among(lines, shared)
     said: list[str] = []
@@ -112,6 +132,6 @@ def as_text(lines: Sequence[Line], shared: frozenset[str], depths: Sequence[int]
         if day_of(line.created_ns) != day:
             day = day_of(line.created_ns)
             said.append(f"{day}:")
-        words = f"{indent(depths, number)}{line_text(line, shared)}"
-        said.append(f"  {line.message_id[:6]} {words}")
+        words = line_text(line, shared, titles.get(line.channel, ""))
+        said.append(f"  {line.message_id[:6]} {indent(depths, number)}{words}")
     return "\n".join(said)

@@ -18,7 +18,7 @@ from chat_tui.text.safe_text import clean_text
 from chat_tui.wording.acts import sentence
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view.view import History, Line, Position
+from sync.view.view import History, Line
 
 PAGE: Final = 500
 """Messages matched at a time."""
@@ -46,9 +46,9 @@ class Matches:
 
 
 async def matching(
-    history: History, channel: ChannelId, pattern: str, within_s: float = WITHIN_S
+    history: History, channels: Sequence[ChannelId], pattern: str, within_s: float = WITHIN_S
 ) -> Matches:
-    """Return the newest messages whose text matches `pattern`, whatever its case.
+    """Return the newest messages of channels whose text matches `pattern`, whatever its case.
 
     Raises:
         LocalError: not a regular expression; says what is wrong with it.
@@ -61,7 +61,7 @@ async def matching(
     try:
         async with asyncio.timeout(within_s):
             await _begin(worker, pattern)
-            await _read_on(worker, history, channel, matches)
+            await _read_on(worker, history, channels, matches)
     except TimeoutError:
         matches.cut = f"The pattern took longer than {within_s:g} s, so older ones were left out."
     finally:
@@ -81,20 +81,30 @@ async def _begin(worker: Process, pattern: str) -> None:
         )
 
 
-async def _read_on(worker: Process, history: History, channel: ChannelId, found: Matches) -> None:
-    before: Position | None = None
-    while found.read < READ_MAX:
-        page = await history.page(channel, before=before, limit=PAGE)
+async def _read_on(
+    worker: Process, history: History, channels: Sequence[ChannelId], found: Matches
+) -> None:
+    pages = {channel: await history.page(channel, before=None, limit=PAGE) for channel in channels}
+    while pages:
+        # of all channels the page that goes up to the newest line
+        channel = max(pages, key=lambda one: _newest(pages[one]))
+        page = pages.pop(channel)
         found.lines += reversed(await _matching(worker, page))
         found.read += len(page)
         if len(found.lines) > FOUND_MAX:
             found.cut = f"These are the newest {FOUND_MAX}; there are more."
-            del found.lines[FOUND_MAX:]
-            return
-        if len(page) < PAGE:
-            return
-        before = page[0].position
-    found.cut = f"Only the newest {READ_MAX:,} messages were looked through."
+            break
+        if len(page) == PAGE:
+            pages[channel] = await history.page(channel, before=page[0].position, limit=PAGE)
+        if found.read >= READ_MAX and pages:
+            found.cut = f"Only the newest {READ_MAX:,} messages were looked through."
+            break
+    found.lines.sort(key=lambda line: (line.created_ns, *line.position), reverse=True)
+    del found.lines[FOUND_MAX:]
+
+
+def _newest(page: Sequence[Line]) -> int:
+    return max((line.created_ns for line in page), default=0)
 
 
 async def _matching(worker: Process, page: Sequence[Line]) -> list[Line]:

@@ -20,7 +20,7 @@ class HitWalk:
 
     def __init__(self, hits: "Hits") -> None:
         self._hits = hits
-        self._at = 0
+        self._at = len(hits.lines) - 1 - hits.chosen if hits.chosen >= 0 else 0
 
     @property
     def line(self) -> Line:
@@ -35,5 +35,7 @@ class HitWalk:
         """Return what was searched for, which hit of how many this is, and the keys."""
         lines = self._hits.lines
         of = f"the newest {len(lines):,}" if self._hits.more else f"{len(lines):,}"
+        if self._hits.more and self._hits.total is not None:
+            of += f" of {self._hits.total:,}"
         query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
         return f"{query}: hit {self._at + 1:,} of {of} · {with_keys(KEYS, chosen)}"

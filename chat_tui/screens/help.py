@@ -32,6 +32,7 @@ FURTHER: Final = (
     Place.PEERS,
     Place.MEMBERS,
     Place.VERIFY,
+    Place.FIND,
     Place.SETTINGS,
     Place.DEMO,
 )

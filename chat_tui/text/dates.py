@@ -65,3 +65,10 @@ def _day(text: str, local: datetime) -> datetime | None:
         return local.replace(year=int(dotted[3]), month=month, day=day)
     this_year = local.replace(month=month, day=day)
     return this_year if this_year <= local else this_year.replace(year=local.year - 1)
+
+
+def day_after(begin: Nanos) -> Nanos:
+    """Return the midnight after a moment; a day that clocks change in has 23 hours, or 25."""
+    local = datetime.fromtimestamp(begin // SECOND, tz=UTC).astimezone().replace(tzinfo=None)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return int(midnight.astimezone().timestamp()) * SECOND

@@ -153,7 +153,8 @@ def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> Choic
         date = day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
         shown = "" if date == day else date
         day = date
-        said = clip_cells(indent(found.depths, number) + line_text(line, shared), 300)
+        title = found.titles.get(line.channel, "")
+        said = clip_cells(indent(found.depths, number) + line_text(line, shared, title), 300)
         entries.append(Content.assemble((f"{shown:>13} ", DIM), said))
     return ChoiceScreen(
         found.title,

@@ -15,7 +15,6 @@ from textual.events import DescendantFocus
 from textual.widget import Widget
 
 from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Result
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
 from chat_tui.model.conversation import BEGINNING
@@ -30,17 +29,15 @@ from chat_tui.transcript.answering import NO_WAY_BACK, Answering
 from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
-from chat_tui.transcript.search_bar import SEARCHING, SearchInput
 from chat_tui.widgets.composer import Composer
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted, SearchWanted
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
-from sync.errors import LocalError
-from sync.machine import MessageId
-from sync.view.view import ChannelInfo, Level, Line, Notice, Position, Snapshot
+from sync.machine import ChannelId, MessageId
+from sync.view.view import ChannelInfo, Line, Notice, Position, Snapshot
 
 if TYPE_CHECKING:
-    from chat_tui.model.command_findings import Found, Listed
+    from chat_tui.model.command_findings import Found, Hits, Listed
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
@@ -88,7 +85,6 @@ class Reading(Vertical):
         self._tell = say
         self.acts = MessageActs(self, composer, lambda: transcript.glyphs, say, self.leave)
         self._keys = Panel(id="reading-keys")
-        self._asking = SearchInput(self, self._keys, composer)
         self._gaps = GapActs(self, transcript, chat, say)
         self._answering = Answering(self, composer, self._submit)
         self._hits: HitWalk | None = None
@@ -106,7 +102,8 @@ class Reading(Vertical):
         if self._read is not self.transcript.conversation:
             self._read = self.transcript.conversation
             self._answering.forget()
-            self._end_search()
+            if self._hits is None or self._hits.line.channel != self._read.channel:
+                self._end_search()
 
     async def do(self, action: str) -> None:
         """Do what a key means on the selected message, for who did not press it there."""
@@ -196,9 +193,17 @@ class Reading(Vertical):
         if self.transcript.cursor is None:
             self._say("There is no message yet to select.")
 
-    async def action_search(self) -> None:
-        """Ask for words to search for."""
-        await self._asking.open()
+    def action_search(self) -> None:
+        """Ask for words to search for, and go to what is found."""
+        from chat_tui.transcript.find_screen import FindScreen
+
+        channel = self.transcript.conversation.channel
+        glyphs = self.transcript.glyphs
+        self.app.push_screen(FindScreen(self._chat, channel, glyphs), self._go_on_from)
+
+    def _go_on_from(self, hits: "Hits | None") -> None:
+        if hits is not None:
+            self.show(hits)
 
     def action_unread(self) -> None:
         """Go to the first message that came while nobody looked."""
@@ -351,9 +356,7 @@ class Reading(Vertical):
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
         said = "" if self._hits is None else self._hits.said(keys_of(self))
-        if self._asking.is_open:
-            said = self._named(SEARCHING)
-        elif transcript.cursor is not None and not transcript.has_focus:
+        if transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
             words = "a missing message" if row is None else " ".join(row.text.split())
             what = clip_cells(words, SIGNS_SHOWN)
@@ -366,10 +369,6 @@ class Reading(Vertical):
             )
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
-
-    @on(SearchWanted)
-    def _search(self, wish: SearchWanted) -> None:
-        self.run_worker(self._run_search(wish.words), group="search", exclusive=True)
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
@@ -391,7 +390,6 @@ class Reading(Vertical):
         return (
             transcript.cursor is not None
             or self._hits is not None
-            or self._asking.is_open
             or bool(transcript.picked_text())
         )
 
@@ -401,22 +399,7 @@ class Reading(Vertical):
     def _say(self, text: str) -> None:
         self._tell(Notice(text))
 
-    async def _run_search(self, query: str) -> None:
-        from chat_tui.commands.reading import search
-
-        at = At(self.transcript.conversation.channel)
-        try:
-            result = await search(self._chat, query, at)
-        except LocalError as error:
-            result = Result(ok=False, text=str(error))
-        if result.found is None:
-            self._tell(Notice(result.text, Level.ERROR))
-            return
-        self._asking.close()
-        self.show(result.found)
-
     def _end_search(self) -> None:
-        self._asking.clear()
         if self._hits is not None:
             self._hits = None
             self.transcript.highlight("")
@@ -424,13 +407,26 @@ class Reading(Vertical):
 
     def _go_to_hit(self) -> None:
         assert self._hits is not None
-        self._go(self._hits.line.position, self._hits.line.message_id)
+        self._go_to_line(self._hits.line)
 
-    def _go(self, position: Position, message_id: MessageId | None = None) -> None:
-        self.run_worker(self._go_to(position, message_id), group="going", exclusive=True)
+    def _go_to_line(self, line: Line) -> None:
+        self._go(line.position, line.message_id, line.channel)
 
-    async def _go_to(self, position: Position, wanted: MessageId | None) -> None:
-        """Bring a place into memory, and select the message there."""
+    def _go(
+        self,
+        position: Position,
+        message_id: MessageId | None = None,
+        channel: ChannelId | None = None,
+    ) -> None:
+        going = self._go_to(position, message_id, channel)
+        self.run_worker(going, group="going", exclusive=True)
+
+    async def _go_to(
+        self, position: Position, wanted: MessageId | None, channel: ChannelId | None
+    ) -> None:
+        """Bring a place into memory, of another channel if one is named, and select it."""
+        if channel not in {None, self.transcript.conversation.channel}:
+            await self.app.run_action(f"open_channel('{channel}')")
         held = self.transcript.conversation
         changes = await self._pager.around(held, position)
         if held is not self.transcript.conversation:
@@ -450,8 +446,7 @@ class Reading(Vertical):
 
         def go(chosen: int | None) -> None:
             if chosen is not None:
-                line = found.lines[chosen]
-                self._go(line.position, line.message_id)
+                self._go_to_line(found.lines[chosen])
 
         shared = self._chat.snapshot().shared_names
         self.app.push_screen(message_list(found, self.transcript.glyphs, shared), go)

@@ -106,13 +106,6 @@ class GraphWanted(Message):
 
 
 @dataclass
-class SearchWanted(Message):
-    """The person searches for words."""
-
-    words: str
-
-
-@dataclass
 class FramesWanted(Message):
     """The person wants to see the frames that carry, name or ask for a message."""
 

@@ -26,7 +26,7 @@ from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
 from storage.sqlite.sqlite_errors import PRIMARY_CODE, ROOM_MIN, code_of, explained
-from sync.errors import StorageError
+from sync.errors import LocalError, StorageError
 
 if TYPE_CHECKING:
     from storage.sqlite.stored_governance import StoredGovernances
@@ -47,6 +47,11 @@ PRAGMAS: Final = (
     f"PRAGMA wal_autocheckpoint = {LOG_MAX}",
     f"PRAGMA cache_size = -{CACHE_KIB}",
 )
+
+APART_MAX_S: Final = 10.0
+"""For a search; of a million messages the slowest one takes three seconds."""
+
+TOO_LONG: Final = "The search took too long. Add a word, or a channel, as in in:#plans."
 
 EMPTY_LOG: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 
@@ -142,6 +147,27 @@ class Database:
             return await self._run(query)
         async with self._opening:  # not while it is closed, to be opened to be written
             return await self._run(query)
+
+    async def read_apart(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `query` reads by a connection of its own: nothing else waits for it.
+
+        Whoever is cancelled, or waits longer than `APART_MAX_S`, stops it.
+
+        Raises:
+            StorageError: the disk refused.
+            LocalError: it took too long.
+        """
+        if not self._writable:
+            return await self.read(query)
+        beside = await _open_beside(self._path)
+        try:
+            async with asyncio.timeout(APART_MAX_S):
+                return await self._run(query, beside)
+        except TimeoutError as error:
+            raise LocalError(TOO_LONG) from error
+        finally:
+            await beside.interrupt()
+            await beside.close()
 
     async def _run(
         self, work: Callable[[sqlite3.Connection], T], by: _Connection | None = None

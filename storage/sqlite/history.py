@@ -8,27 +8,18 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from storage.sqlite.columns import (
-    DELIVERY_OF,
-    STATUS,
-    U64_MAX,
-    from_u64,
-    message_id,
-    peer_id,
-    to_u64,
-)
+from storage.sqlite.columns import STATUS, U64_MAX, from_u64, message_id
 from storage.sqlite.database import Database
-from storage.sqlite.looks import REPLACES, looks_of, readable
-from storage.sqlite.payloads import entry_of
+from storage.sqlite.line_rows import UNKNOWN, read_lines
+from storage.sqlite.looks import REPLACES, readable
 from storage.sqlite.queries import UNSENT
-from storage.sqlite.rows import Row
-from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from sync.entries.entry import HASH_SIZE, Text
+from storage.sqlite.soundness import Place
+from sync.entries.entry import HASH_SIZE
 from sync.entries.replies import named_target
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.finding import Wanted, words_in
 from sync.view.governance_infos import NickOf, Person, nameless
-from sync.view.line_looks import changed
 from sync.view.view import Answers, CausalNode, Line, Position, Predecessor, Unshown
 
 if TYPE_CHECKING:
@@ -36,9 +27,6 @@ if TYPE_CHECKING:
     from sync.calimero.governance.dag import Act
     from sync.group.records import StoredMessage
     from sync.view.message_infos import StoredInfo
-
-UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
-"""Words shown for a message that is no text."""
 
 BEFORE: Final = """
     SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) < (?, ?)
@@ -83,38 +71,12 @@ NAMED: Final = """
     ORDER BY message_id LIMIT ?
 """
 
-# CROSS JOIN keeps the order of the tables: the index of words first.
-SEARCH: Final = """
-    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
-    WHERE texts MATCH ? AND lines.channel = ?
-    ORDER BY lamport DESC, message_id DESC LIMIT ?
-"""
-
-MENTIONS: Final = """
-    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
-    WHERE texts MATCH ? AND lines.channel = ? AND lines.author <> ?
-    ORDER BY lamport DESC, message_id DESC LIMIT ?
-"""
-
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
 
 MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
-
-LACKS: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM parents WHERE child = ?1 AND NOT EXISTS (
-            SELECT 1 FROM delivered WHERE message_id = parents.parent AND channel = ?2
-        )
-    )
-"""
-"""Whether what a message builds on is not all here; asked only of those that followed a gap."""
-
-WORDS_MAX: Final = 32
-"""Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
-
 
 POSITION: Final = attrgetter("lamport", "message_id")
 
@@ -202,32 +164,36 @@ class SqliteHistory:
         lines = await self._lines(query, lambda stored: stored.named(prefix, limit))
         return sorted(lines, key=lambda line: line.message_id)[:limit]
 
-    async def search(self, channel: ChannelId, query: str, *, limit: int) -> list[Line]:
-        """Return the newest `limit` lines that match `query`, oldest first.
+    async def find(self, wanted: Wanted, *, limit: int) -> list[Line]:
+        """See `sync.view.view.History`."""
+        from storage.sqlite.finding import find, newest_of  # noqa: PLC0415  # no start searches
 
-        A line matches if its text or nick has, for every word of `query`, a word that begins so;
-        case and accents do not count. Nothing in `query` is an operator. An act has the names of
-        all it is about, and its reason.
-        """
-        expression = _match(query)
-        if not expression:
+        if wanted.words and not words_in(wanted.words):
             return []
-        found = Query(SEARCH, (expression, _id(channel), limit), channel, tuple(_words(query)))
-        lines = await self._lines(found, lambda stored: stored.newest_first())
-        return lines[-limit:]
+        found = await self._database.read_apart(lambda db: find(self._me, wanted, limit, db))
+        self._database.damage.note_damaged(found.damaged)
+        lines = await self._database.read(partial(self._with_acts, wanted, found.lines))
+        return newest_of(lines, limit)
 
-    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> list[Line]:
-        """Return the newest `limit` lines of others whose text may name `nick`, oldest first.
+    def _with_acts(
+        self, wanted: Wanted, lines: Sequence[Line], db: sqlite3.Connection
+    ) -> list[Line]:
+        """Return lines that were found, late ones marked, and the acts that are wanted."""
+        words = () if wanted.is_of_texts else tuple(words_in(wanted.words))
+        shown: list[Line] = []
+        for channel in wanted.channels:
+            here = [line for line in lines if line.channel == channel]
+            if db.execute(GOVERNED, (_id(channel),)).fetchone()[0]:
+                query = Query("", (), channel, words)
+                here = self._governed(query, here, _newest_acts if words else _no_acts, db)
+            shown += [line for line in here if wanted.is_in_time(line.created_ns)]
+        return shown
 
-        All words of the name are in the text, anywhere: the index knows no signs between words.
-        """
-        words = [f'"{word}"' for word in _words(nick)]
-        if not words:
-            return []
-        me = bytes.fromhex(self._me)
-        expression = f"{{text}} : ({' AND '.join(words)})"
-        lines = await self._lines(Query(MENTIONS, (expression, _id(channel), me, limit), channel))
-        return lines[-limit:]
+    async def fitting(self, wanted: Wanted) -> int | None:
+        """See `sync.view.view.History`."""
+        from storage.sqlite.finding import count_of  # noqa: PLC0415  # as above
+
+        return await self._database.read_apart(partial(count_of, wanted))
 
     async def answered(
         self, channel: ChannelId, message_ids: Sequence[MessageId]
@@ -288,7 +254,7 @@ class SqliteHistory:
         """Return the lines that a query finds, and acts among them, in their one order."""
 
         def read(db: sqlite3.Connection) -> tuple[list[Line], list[Place]]:
-            lines, damaged = _read_lines(self._me, query.statement, query.parameters, db)
+            lines, damaged = read_lines(self._me, query.statement, query.parameters, db)
             if any(line.hidden_by is not None for line in lines):
                 lines = self._named(query.channel, lines, db)
             if acts is not None and db.execute(GOVERNED, (_id(query.channel),)).fetchone()[0]:
@@ -336,6 +302,14 @@ class SqliteHistory:
         return [*marked(lines, stored, db), *found]
 
 
+def _newest_acts(stored: "StoredGovernance") -> "Sequence[Act]":
+    return stored.newest_first()
+
+
+def _no_acts(_stored: "StoredGovernance") -> "Sequence[Act]":
+    return ()
+
+
 def _pending(me: PeerId, waiting: "StoredMessage") -> Line:
     header, body = waiting.entry.header, waiting.entry.body
     text = readable(header.kind, body) or UNKNOWN
@@ -362,58 +336,3 @@ def _id(channel: ChannelId) -> bytes:
 def _position(position: Position) -> tuple[int, bytes]:
     lamport, message_id = position
     return from_u64(lamport), bytes.fromhex(message_id)
-
-
-def _match(query: str) -> str:
-    """Return an FTS5 expression that takes every word of `query` as the beginning of a word.
-
-    In double quotes nothing has a meaning to FTS5 but the quote itself. A NUL would end its input,
-    and half a surrogate pair has no UTF-8. A word without a letter or digit would match nothing.
-    """
-    return " ".join(f'"{word}"*' for word in _words(query))
-
-
-def _words(query: str) -> list[str]:
-    words = re.split(r'[\s"\0\ud800-\udfff]+', query)
-    return [word for word in words if any(map(str.isalnum, word))][:WORDS_MAX]
-
-
-def _read_lines(
-    me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
-) -> tuple[list[Line], list[Place]]:
-    """Return the lines, and the places of those that are not what was stored: nobody's words."""
-    rows: list[Row] = []
-    damaged: list[Place] = []
-    for row in db.execute(query, parameters):
-        if is_sound(*row[:CLAIMS]):
-            rows.append(row)
-        else:
-            damaged.append(row[:2])
-    looks = looks_of(db, [row[:3] for row in rows])
-    lines = [_line(me, row, db) for row in rows]
-    if looks:
-        lines = [
-            line if (look := looks.get(row[:2])) is None else changed(line, look, me)
-            for line, row in zip(lines, rows, strict=True)
-        ]
-    return lines, damaged
-
-
-def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
-    channel, stored_id, author, lamport, created_ns, _, size, payload, *more = row
-    number, after_gap, delivery, kind = more
-    text = readable(kind, payload[len(payload) - size :]) or UNKNOWN
-    writer = peer_id(author)
-    return Line(
-        channel=ChannelId(channel.hex()),
-        message_id=message_id(stored_id),
-        author=writer,
-        nick=text.nick,
-        text=text.text,
-        lamport=to_u64(lamport),
-        created_ns=to_u64(created_ns),
-        own=writer == me,
-        after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
-        delivery=None if delivery is None else DELIVERY_OF[delivery],
-        reply_to=named_target(entry_of(payload), text) if text.reply_to else None,
-    )

@@ -17,6 +17,7 @@ from sync.sim.disk import Disk
 from sync.sim.governance.hiding import governance_of
 from sync.view.acts import ActLines
 from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
+from sync.view.finding import Wanted, folded, words_in
 from sync.view.line_looks import changed
 from sync.view.message_infos import ChangeInfo, StoredInfo
 from sync.view.projection import (
@@ -111,20 +112,22 @@ class SimulatedHistory:
         ids = sorted(one for _, one in self._places(channel) if one.startswith(prefix))
         return [self._line(message_id) for message_id in ids[:limit]]
 
-    async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
-        """Return the newest `limit` lines that have every word of `query`, oldest first."""
-        words = query.casefold().split()
+    async def find(self, wanted: Wanted, *, limit: int) -> Sequence[Line]:
+        """See `sync.view.view.History`; the order is that of the channel."""
+        if self._channel not in wanted.channels:
+            return []
+        words = [folded(word) for word in words_in(wanted.words)]
+        lines = self._lines(self._places(self._channel))
         found = [
             line
-            for line in self._lines(self._places(channel))
-            if all(word in _words_of(line).casefold() for word in words)
+            for line in lines
+            if (wanted.fits(line) if line.act is None else _is_act(line, wanted, words))
         ]
-        return found[-limit:]
+        return found[::-1][:limit]
 
-    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
+    async def fitting(self, wanted: Wanted) -> int:
         """See `sync.view.view.History`."""
-        named = [line for line in self._lines(self._positions(channel)) if not line.own]
-        return [line for line in named if nick.casefold() in line.text.casefold()][-limit:]
+        return len(await self.find(wanted, limit=len(self._positions(self._channel))))
 
     async def answered(
         self, channel: ChannelId, message_ids: Sequence[MessageId]
@@ -254,12 +257,12 @@ def _unshown(*, waits: bool) -> Unshown:
     return Unshown.WAITS if waits else Unshown.ABSENT
 
 
-def _words_of(line: Line) -> str:
-    """Return what a search looks at."""
-    if line.act is None:
-        return line.text
+def _is_act(line: Line, wanted: Wanted, words: Sequence[str]) -> bool:
+    """Return whether an act is wanted: of each word something in it has the beginning."""
+    assert line.act is not None
     people = [line.nick, *[one.nick for one in line.act.people]]
-    return " ".join([*people, line.act.reason, line.act.kind.value])
+    told = folded(" ".join([*people, line.act.reason, line.act.kind.value]))
+    return not wanted.is_of_texts and all(word in told for word in words)
 
 
 def _kin(disk: Disk, message_id: MessageId) -> Kin:

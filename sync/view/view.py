@@ -19,6 +19,7 @@ from sync.view.clock_infos import (
     ClockSettled,
     ClockVoter,
 )
+from sync.view.finding import Wanted
 from sync.view.governance_infos import (
     ActInfo,
     Lateness,
@@ -633,7 +634,7 @@ class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
 
     A gap that was filled since is none (`Line.after_gap`). Acts of governance stand among them
-    (`Line.act`), but in `mentions`; `count` leaves them out.
+    (`Line.act`); `count` leaves them out.
 
     All look as their edits, redactions and reactions make them, which are no messages themselves.
     """
@@ -669,11 +670,14 @@ class History(Protocol):
     async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> Sequence[Line]:
         """Return up to `limit` lines whose message id begins with `prefix` (hex), by id."""
 
-    async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
-        """Return the newest `limit` lines that match `query`, oldest first."""
+    async def find(self, wanted: Wanted, *, limit: int) -> Sequence[Line]:
+        """Return up to `limit` lines that are wanted, the newest first, by the time of writing.
 
-    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
-        """Return the newest `limit` lines of others whose text may name `nick`, oldest first."""
+        Where very many would do these are the newest as far as they came in the order of writing.
+        """
+
+    async def fitting(self, wanted: Wanted) -> int | None:
+        """Return how many lines are wanted; None where that would take reading them."""
 
     async def answered(
         self, channel: ChannelId, message_ids: Sequence[MessageId]

@@ -37,6 +37,7 @@ from tests.bench import (
     bench_sync,
     bench_ui,
 )
+from tests.bench.finding import bench_finding
 from tests.bench.limits import command as limits
 from tests.bench.live import newcomer
 from tests.bench.report import Result, progress
@@ -57,6 +58,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.plain_rate,
         bench_chat.plain_latency_at_rate,
         bench_chat.screen_latency,
+        bench_finding.finding,
         *bench_ui.BENCHMARKS,
         *bench_sds.BENCHMARKS,
         *bench_reconcile.BENCHMARKS,

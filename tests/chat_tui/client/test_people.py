@@ -24,6 +24,7 @@ from sync.view.view import (
 from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
 from tests.support.chat_tui.live_clients import Heard, lobby
+from tests.support.storage.searching import found_by
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import until
 
@@ -411,7 +412,7 @@ async def test_who_is_blocked_is_cut_off_and_hidden_and_comes_back(tmp_path: Pat
         shown = await alice.history.page(lobby(alice), before=None, limit=9)
         assert [line.text for line in shown] == ["hello"]
         assert alice.snapshot().channels[0].messages == 3  # kept, and passed on
-        assert await alice.history.search(lobby(alice), "spam", limit=5) == []
+        assert await found_by(alice.history, lobby(alice), "spam", limit=5) == []
         assert [event.line.text for event in heard.events if isinstance(event, MessageShown)] == [
             "before",
             "hello",

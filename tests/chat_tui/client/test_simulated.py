@@ -13,6 +13,7 @@ from sync.sim.world import World
 from sync.view.view import DeliveryShown, Event, Line, MessageShown, PeerState
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.copies import made_once
+from tests.support.storage.searching import found_by
 
 
 def pair() -> tuple[World, SimulatedChat, ChannelId]:
@@ -86,10 +87,10 @@ async def test_search_finds_lines_with_every_word_newest_last() -> None:
     for text in ("the long cable", "a cable", "Long gone", "the CABLE is long"):
         await chat.send_text(channel, text)
 
-    found = await chat.history.search(channel, "long cable", limit=5)
+    found = await found_by(chat.history, channel, "long cable", limit=5)
 
     assert [line.text for line in found] == ["the long cable", "the CABLE is long"]
-    assert [line.text for line in await chat.history.search(channel, "cable", limit=1)] == [
+    assert [line.text for line in await found_by(chat.history, channel, "cable", limit=1)] == [
         "the CABLE is long"
     ]
 
@@ -165,7 +166,7 @@ async def test_a_failed_line_can_be_sent_again_and_a_received_one_not() -> None:
     await scene.chat.resend(info.channel, failed.message_id)
     scene.world.run(MINUTE)
 
-    [line] = await scene.chat.history.search(info.channel, "anybody still reading", limit=1)
+    [line] = await found_by(scene.chat.history, info.channel, "anybody still reading", limit=1)
     assert line.delivery is Delivery.ACKNOWLEDGED
     with pytest.raises(LocalError, match="does not wait"):
         await scene.chat.resend(info.channel, failed.message_id)

@@ -12,6 +12,7 @@ from sync.machine import ChannelId
 from sync.view.view import Event, Line, LineChanged, MessageShown
 from tests.support.chat_tui.changing_live import Heard, shows
 from tests.support.chat_tui.chats import meet, opened, running
+from tests.support.storage.searching import found_by
 
 pytestmark = pytest.mark.net
 
@@ -54,7 +55,7 @@ async def test_what_one_changes_the_other_sees_and_still_after_a_start(tmp_path:
         ]
         [party] = live[0].reactions
         assert (party.emoji, party.count, party.mine) == ("🎉", 1, True)
-        assert await again.history.search(channel, "secret", limit=9) == []
+        assert await found_by(again.history, channel, "secret", limit=9) == []
 
 
 async def test_who_joins_late_gets_messages_as_they_look_by_then(tmp_path: Path) -> None:

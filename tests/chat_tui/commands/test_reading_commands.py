@@ -13,10 +13,12 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from chat_tui.model.command_findings import Detailed, Goal, Hits, Listed, View
 from sync.machine import SECOND
+from sync.view.finding import Wanted
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, run, running
 from tests.support.chat_tui.readings import long_talk, short_talk
 from tests.support.chat_tui.scenes import Scene
+from tests.support.storage.searching import found_by
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 
@@ -61,7 +63,7 @@ async def test_mentions_are_of_others_in_the_text_and_as_whole_words(tmp_path: P
     async with opened(tmp_path, "alice") as alice:
         channel = alice.first_channel
         assert channel is not None
-        [] = await alice.history.mentions(channel, "alice", limit=5)
+        [] = await alice.history.find(Wanted((channel,), naming="alice"), limit=5)
         nobody = await run(alice, "/mentions")
     scene = short_talk()
     listed = await simulated(scene, "/mentions")
@@ -90,7 +92,7 @@ async def test_the_disk_knows_mentions_by_others_alone(tmp_path: Path) -> None:
 
 async def test_goto_prints_the_lines_around_a_day_a_time_or_an_id() -> None:
     scene = long_talk()
-    [line] = await scene.chat.history.search(scene.world.channel, "apple 450", limit=1)
+    [line] = await found_by(scene.chat.history, scene.world.channel, "apple 450", limit=1)
 
     by_id = await simulated(scene, f"/goto {line.message_id[:10]}")
     by_time = await simulated(scene, "/goto 09:16")
@@ -111,7 +113,7 @@ async def test_goto_prints_the_lines_around_a_day_a_time_or_an_id() -> None:
 
 async def test_info_copy_quote_and_open_print_what_a_screen_would_do() -> None:
     scene = short_talk()
-    [line] = await scene.chat.history.search(scene.world.channel, "look twice", limit=1)
+    [line] = await found_by(scene.chat.history, scene.world.channel, "look twice", limit=1)
     name = line.message_id[:8]
 
     info = await simulated(scene, f"/info {name}")
@@ -130,7 +132,7 @@ async def test_info_copy_quote_and_open_print_what_a_screen_would_do() -> None:
 
 async def test_on_a_screen_they_are_about_the_selected_message() -> None:
     scene = short_talk()
-    [line] = await scene.chat.history.search(scene.world.channel, "look twice", limit=1)
+    [line] = await found_by(scene.chat.history, scene.world.channel, "look twice", limit=1)
     at = At(scene.world.channel, line.message_id)
     commands = Commands(scene.chat)
 

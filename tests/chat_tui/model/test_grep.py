@@ -13,7 +13,7 @@ pytestmark = pytest.mark.net
 async def test_the_newest_matches_come_first_from_all_pages() -> None:
     scene = long_talk()
 
-    found = await matching(scene.chat.history, scene.world.channel, r"^ALICE.*\d50$")
+    found = await matching(scene.chat.history, [scene.world.channel], r"^ALICE.*\d50$")
 
     assert [line.text for line in found.lines] == [
         f"alice, apple {number}" for number in range(850, 50, -100)
@@ -24,7 +24,7 @@ async def test_the_newest_matches_come_first_from_all_pages() -> None:
 async def test_a_flood_of_matches_is_cut_and_says_so() -> None:
     scene = long_talk()
 
-    found = await matching(scene.chat.history, scene.world.channel, "line")
+    found = await matching(scene.chat.history, [scene.world.channel], "line")
 
     assert len(found.lines) == grep.FOUND_MAX
     assert "there are more" in found.cut
@@ -35,14 +35,14 @@ async def test_a_wrong_pattern_says_what_is_wrong(pattern: str) -> None:
     scene = short_talk()
 
     with pytest.raises(LocalError, match="is not a regular expression"):
-        await matching(scene.chat.history, scene.world.channel, pattern)
+        await matching(scene.chat.history, [scene.world.channel], pattern)
 
 
 async def test_a_pattern_that_takes_for_ever_is_ended_and_says_so() -> None:
     scene = short_talk()
     scene.say(1, "a" * 60 + "!")
 
-    found = await matching(scene.chat.history, scene.world.channel, r"(a+)+$", within_s=0.5)
+    found = await matching(scene.chat.history, [scene.world.channel], r"(a+)+$", within_s=0.5)
 
     assert found.lines == []
     assert "took longer than 0.5 s" in found.cut

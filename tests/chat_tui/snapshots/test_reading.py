@@ -40,9 +40,9 @@ async def search(pilot: Pilot[Any]) -> None:
 async def ask_for_words(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await pilot.press("ctrl+f")
-    pilot.app.query_one("#search").cursor_blink = False  # type: ignore[attr-defined]
-    await pilot.press(*"pro")
-    await pilot.pause()
+    pilot.app.screen.query_one("#search").cursor_blink = False  # type: ignore[attr-defined]
+    await pilot.press("ctrl+f", *"cable")
+    await until(pilot, lambda: " hit" in shown(pilot.app))
 
 
 async def link(pilot: Pilot[Any]) -> None:
@@ -95,8 +95,11 @@ def test_hits_of_a_search(snap_compare: SnapCompare, size: tuple[int, int]) -> N
     assert snap_compare(app, terminal_size=size, run_before=search)
 
 
-def test_the_question_for_words(snap_compare: SnapCompare) -> None:
-    assert snap_compare(morning(), terminal_size=NARROW, run_before=ask_for_words)
+@both
+def test_the_search_and_what_it_finds(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    app = scenes.screen_of(short_talk())
+
+    assert snap_compare(app, terminal_size=size, run_before=ask_for_words)
 
 
 @both

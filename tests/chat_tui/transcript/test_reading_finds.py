@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from chat_tui.transcript.choice_screens import ChoiceScreen
+from chat_tui.transcript.find_screen import FindScreen
 from sync.machine import SECOND
 from tests.support.chat_tui.readings import (
     LONG,
@@ -62,7 +63,7 @@ async def test_escape_closes_the_question_for_words() -> None:
         await pilot.pause()
 
         assert app.composer.text == "dy"
-        assert not app.query_one("#search").display
+        assert not isinstance(app.screen, FindScreen)
 
 
 async def test_hits_and_ones_own_name_stand_out() -> None:

@@ -13,6 +13,7 @@ from sync.machine import MessageId
 from sync.view.governance_infos import ActKind, Person, Reason
 from sync.view.view import Line
 from tests.support.storage.governed_stores import author, governed, kept
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import delivered, opened
 from tests.support.sync.governed import History, key, person
 
@@ -127,10 +128,10 @@ async def test_a_search_finds_acts_by_names_reason_and_kind_and_by_nothing_else(
         line = writer.write("on advertising", lamport=50)
         channel = await governed(store, history, *delivered(line))
         found = {
-            query: told(await store.history.search(channel, query, limit=10))
+            query: told(await searched(store, channel, query, limit=10))
             for query in ("uberall", "bob werb", "removed", "bob", "erbung", "advertising", '"')
         }
-        only_newest = await store.history.search(channel, "bob", limit=1)
+        only_newest = await searched(store, channel, "bob", limit=1)
 
     assert found == {
         "uberall": [ActKind.REMOVED],

@@ -34,6 +34,7 @@ from sync.sim.disk import Disk
 from sync.view.line_looks import changed as shown_as
 from sync.view.projection import line_of
 from sync.view.view import Line
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import ME, Store, membership, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
@@ -48,7 +49,7 @@ async def shown(store: Store) -> list[Line]:
 
 
 async def found(store: Store, word: str) -> list[str]:
-    return [line.text for line in await store.history.search(CHANNEL, word, limit=LIMIT)]
+    return [line.text for line in await searched(store, CHANNEL, word, limit=LIMIT)]
 
 
 def stored(*messages: StoredMessage, status: Status = Status.DELIVERED) -> list[Record]:
@@ -163,7 +164,7 @@ async def test_a_redaction_hides_as_soon_as_it_is_here(tmp_path: Path, held: Sta
         await store.journal.commit(stored(gone, status=held))
         [came] = await store.journal.commit(stored(target))
         shown_first = [(line.text, line.deleted) for line in await shown(store)]
-        found = await store.history.search(CHANNEL, "hidden", limit=9)
+        found = await searched(store, CHANNEL, "hidden", limit=9)
         in_place = await store.journal.commit([set_to(gone, Status.DELIVERED)])
         parked = await store.journal.commit([set_to(gone, Status.PARKED)])
 
@@ -411,7 +412,7 @@ async def test_any_order_of_arrival_shows_and_finds_what_a_plain_model_says(
                 assert lines == model.looks()
                 for word in WORDS:
                     expected = [one for one in lines if word in one.text]
-                    assert await store.history.search(CHANNEL, word, limit=LIMIT) == expected
+                    assert await searched(store, CHANNEL, word, limit=LIMIT) == expected
 
 
 # --- Written anew --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sync.group.records import Contradiction
 from sync.group.values import Discard, SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
 from tests.support.storage.rotting import rot
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import ME, Store, delivered, ids, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
@@ -46,7 +47,7 @@ async def texts(store: Store) -> list[tuple[str, bool]]:
 
 
 async def found(store: Store, word: str) -> list[str]:
-    return [line.text for line in await store.history.search(CHANNEL, word, limit=100)]
+    return [line.text for line in await searched(store, CHANNEL, word, limit=100)]
 
 
 class Told:

@@ -16,6 +16,7 @@ from sync.group.records import Altered, Discard
 from sync.group.values import Record, StoredMessage
 from sync.view.governance_infos import Person
 from tests.support.storage.governed_stores import author, channel_of, governed, kept
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, delivered, membership, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import Author
@@ -89,7 +90,7 @@ async def test_an_admins_redaction_hides_it_whatever_comes_when(
                 altered += await store.journal.commit(delivered(message))
             page = await store.history.page(channel, before=None, limit=20)
             (line,) = [one for one in page if one.message_id == told.line.entry.message_id]
-            found = await store.history.search(channel, "now", limit=5)
+            found = await searched(store, channel, "now", limit=5)
 
         who = None if line.hidden_by is None else line.hidden_by.peer
         assert who == expected.hidden_by

@@ -15,6 +15,7 @@ from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Line
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, membership, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author, identity
@@ -104,7 +105,7 @@ async def test_only_delivered_messages_of_the_channel_are_shown(tmp_path: Path) 
             ]
         )
         before = await store.history.page(CHANNEL, before=None, limit=LIMIT)
-        found = await store.history.search(CHANNEL, "waiting", limit=LIMIT)
+        found = await searched(store, CHANNEL, "waiting", limit=LIMIT)
         await store.journal.commit(
             [SetStatus(CHANNEL, waiting.entry.message_id, Status.DELIVERED, after_gap=True)]
         )
@@ -175,7 +176,7 @@ async def test_search_takes_every_word_as_it_is_written(
         await keep(store, [ann.write("Tea at FOUR?"), ann.write("the café, don't be late")])
         await keep(store, [ann.write('say "NOT" x:y -z* (a^b)'), bob.write("more tea", lamport=9)])
 
-        assert texts(await store.history.search(CHANNEL, query, limit=LIMIT)) == found
+        assert texts(await searched(store, CHANNEL, query, limit=LIMIT)) == found
 
 
 async def test_search_gives_the_newest_of_many(tmp_path: Path) -> None:
@@ -184,7 +185,7 @@ async def test_search_gives_the_newest_of_many(tmp_path: Path) -> None:
     async with opened(tmp_path / "chat.db") as store:
         await keep(store, [ann.write(f"tea {number}") for number in range(10)])
 
-        newest = await store.history.search(CHANNEL, "tea", limit=3)
+        newest = await searched(store, CHANNEL, "tea", limit=3)
 
     assert texts(newest) == ["tea 7", "tea 8", "tea 9"]
 
@@ -195,7 +196,7 @@ async def test_no_query_is_an_error(queries: list[str]) -> None:
     with tempfile.TemporaryDirectory() as directory:
         async with opened(Path(directory) / "chat.db") as store:
             for query in queries:
-                assert await store.history.search(CHANNEL, query, limit=LIMIT) == []
+                assert await searched(store, CHANNEL, query, limit=LIMIT) == []
 
 
 async def test_own_follows_from_the_key(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from sync.errors import StorageError
 from sync.group.values import Discard
 from sync.view.view import Notice
 from tests.support.storage.rotting import bring_back, hide_index, rot, scribble
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, delivered, ids, opened
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
@@ -72,14 +73,14 @@ async def test_a_page_of_an_index_that_is_gone_is_mended(tmp_path: Path, what: s
         reads = (
             store.journal.restore(CHANNEL),
             shown(store),
-            store.history.search(CHANNEL, "tea", limit=5),
+            searched(store, CHANNEL, "tea", limit=5),
         )
         refusals = [str(one) for one in await asyncio.gather(*reads, return_exceptions=True)]
         assert any("is damaged" in refusal for refusal in refusals)
         await store.database.mend()
         assert not store.database.is_damaged
         assert await shown(store) == WHOLE
-        found = await store.history.search(CHANNEL, "tea", limit=100)
+        found = await searched(store, CHANNEL, "tea", limit=100)
         assert [line.text for line in found] == WHOLE[1:]
         assert await beside(path, problems_of) == []
 
@@ -102,7 +103,7 @@ async def test_a_copy_of_a_damaged_file_shows_nothing_that_was_deleted(tmp_path:
         await store.database.mend()
         assert path.with_name("chat.db.damaged").exists(), "it took a copy"
         assert await shown(store) == ["", ""]
-        assert await store.history.search(CHANNEL, "at", limit=9) == []
+        assert await searched(store, CHANNEL, "at", limit=9) == []
 
 
 async def test_what_cannot_be_mended_says_what_to_do(tmp_path: Path) -> None:

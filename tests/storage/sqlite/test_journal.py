@@ -37,6 +37,7 @@ from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 from sync.waku.message import TIMESTAMP_MAX
 from tests.support.storage.rows import log_of, stamped
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import (
     OWN_LOG,
     delivered,
@@ -311,7 +312,7 @@ async def test_a_commit_that_fails_writes_nothing(tmp_path: Path) -> None:
             )
 
         assert await store.journal.restore(CHANNEL) == before
-        assert await store.history.search(CHANNEL, "hello", limit=9) == (
+        assert await searched(store, CHANNEL, "hello", limit=9) == (
             await store.history.page(CHANNEL, before=None, limit=9)
         )
 

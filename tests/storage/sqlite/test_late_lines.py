@@ -8,6 +8,7 @@ from sync.calimero.governance.ops import Remove, Seal
 from sync.group.values import StoredMessage
 from sync.view.governance_infos import Lateness
 from tests.support.storage.governed_stores import author, governed, kept
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, delivered, opened
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import History, key
@@ -56,7 +57,7 @@ async def test_a_removal_marks_what_came_before_it_and_after_it(tmp_path: Path) 
         await store.journal.commit([kept(told.history)[-1]])
         await store.journal.commit(delivered(told.answered, told.folded))
         after = await marks(store, channel)
-        found = await store.history.search(channel, "beyond", limit=3)
+        found = await searched(store, channel, "beyond", limit=3)
 
     assert set(before.values()) == {Lateness.IN_TIME}
     assert after == {

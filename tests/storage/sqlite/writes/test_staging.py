@@ -21,6 +21,7 @@ from sync.group.values import (
     StoredMessage,
     StoreMessage,
 )
+from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, delivered, ids, opened
 from tests.support.sync.entries import CHANNEL, Author
 
@@ -79,7 +80,7 @@ class Pages:
 async def shown(store: Store) -> list[object]:
     """All that can be seen of a channel, and all that its machines get of it."""
     lines = await store.history.page(CHANNEL, before=None, limit=10_000)
-    found = await store.history.search(CHANNEL, "edited", limit=10_000)
+    found = await searched(store, CHANNEL, "edited", limit=10_000)
     state = await store.journal.restore(CHANNEL)
     return [lines, found, state, await store.journal.forks(CHANNEL)]
 

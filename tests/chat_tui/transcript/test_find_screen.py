@@ -1,0 +1,91 @@
+"""The search panel: here, everywhere, with filters, and what it says of very many hits."""
+
+import pytest
+
+from chat_tui.transcript import find_screen
+from chat_tui.transcript.find_screen import FindScreen, hit_content
+from tests.support.chat_tui.readings import (
+    change_keys,
+    long_talk,
+    reading,
+    selected,
+    short_talk,
+    shown,
+    until,
+)
+
+pytestmark = pytest.mark.usefixtures("in_utc")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_hits_are_listed_while_typing_and_enter_jumps(size: tuple[int, int]) -> None:
+    async with reading(short_talk(), size) as (app, pilot):
+        await pilot.press("ctrl+f", *"projector")
+        await until(pilot, lambda: "2 hits" in shown(app))
+        listed = shown(app)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: selected(app) == "Alice, the projector is in room 2")
+        await until(pilot, lambda: "projector: hit 2 of 2" in shown(app))
+
+    assert "Search #lobby" in listed
+    assert "bob: @alice the projector needs" in listed
+    assert "Ctrl+F all channels" in listed
+
+
+async def test_again_everywhere_and_back_with_the_channel_of_each_hit() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+f", "ctrl+f", *"cable")
+        await until(pilot, lambda: "3 hits" in shown(app))
+        everywhere = shown(app)
+        await pilot.press("ctrl+f")
+        await until(pilot, lambda: "Search #lobby" in shown(app))
+        await pilot.press("escape")
+        await pilot.pause()
+
+        assert "Search all channels" in everywhere
+        assert not isinstance(app.screen, FindScreen)
+        assert app.composer.has_focus
+
+
+async def test_a_wrong_filter_is_explained_in_the_panel() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+f", *"to:bob")
+        await until(pilot, lambda: "to: is not known in a search" in shown(app))
+        await pilot.press("enter")
+        await pilot.pause()
+
+        assert isinstance(app.screen, FindScreen)
+
+
+async def test_more_hits_than_are_listed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_screen, "SHOWN_MAX", 20)
+    async with reading(long_talk()) as (app, pilot):
+        await pilot.press("ctrl+f", *"line")
+        await until(pilot, lambda: "The newest 20 of 891" in shown(app))
+        await pilot.press(*["pagedown"] * 3, "enter")
+        await until(pilot, lambda: "hit 20 of the newest 20 of 891" in shown(app))
+
+
+async def test_the_panel_follows_changed_keys() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        change_keys(app, find_scope="f8", close="f7")
+        await pilot.press("ctrl+f", "f8")
+        await until(pilot, lambda: "Search all channels" in shown(app))
+        await pilot.press("f7")
+        await pilot.pause()
+
+        assert not isinstance(app.screen, FindScreen)
+
+
+def test_a_long_text_is_cut_so_that_its_hit_is_in_sight() -> None:
+    content = hit_content(f"09:00 bob: {'rain ' * 60}zebra", "zebra")
+
+    assert content.plain.startswith("09:00 bob: …")
+    assert content.plain.endswith("zebra")
+    assert [content.plain[one.start : one.end] for one in content.spans] == ["zebra"]
+
+
+def test_what_a_text_says_is_no_markup() -> None:
+    content = hit_content("09:00 bob: [bold]tea[/bold] [@click=app.quit]x[/]", "tea")
+
+    assert content.plain == "09:00 bob: [bold]tea[/bold] [@click=app.quit]x[/]"
