@@ -25,7 +25,7 @@ PART: Final = re.compile(
 """A filter, or a word; a value with spaces stands in double quotes."""
 
 ADDRESSES: Final = frozenset({"http", "https"})
-"""What stands before a colon in an address: words to look for."""
+"""Beginnings of addresses, which are words to look for."""
 
 FILTERS: Final = "from:NAME, in:#CHANNEL or in:all, before:DAY, since:DAY, on:DAY, has:link"
 USAGE: Final = f"words, and {FILTERS}"
@@ -36,7 +36,7 @@ KEY_MIN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was written, understood: what is wanted, and the words that are to stand out."""
+    """A search as it was understood: the lines it wants, and the words that are to stand out."""
 
     wanted: Wanted
 

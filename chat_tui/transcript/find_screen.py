@@ -116,7 +116,7 @@ class FindScreen(ModalScreen[Hits | None]):
     def _search(self) -> None:
         self._hits, self._is_searching = None, True  # what was found before is not meant any more
         # a function, which is begun later: of a coroutine that is stopped before, Python complains
-        self.run_worker(self._find, group="find", exclusive=True)
+        self.run_worker(self._find, group="find", exclusive=True)  # type: ignore[arg-type]
 
     @on(Input.Submitted)
     def _go(self) -> None:

@@ -166,7 +166,7 @@ class SqliteHistory:
 
     async def find(self, wanted: Wanted, *, limit: int) -> list[Line]:
         """See `sync.view.view.History`."""
-        from storage.sqlite.finding import find, newest_of  # noqa: PLC0415  # no start searches
+        from storage.sqlite.search.finding import find, newest_of  # noqa: PLC0415  # no start searches
 
         if wanted.words and not words_in(wanted.words):
             return []
@@ -191,7 +191,7 @@ class SqliteHistory:
 
     async def fitting(self, wanted: Wanted) -> int | None:
         """See `sync.view.view.History`."""
-        from storage.sqlite.finding import count_of  # noqa: PLC0415  # as above
+        from storage.sqlite.search.finding import count_of  # noqa: PLC0415  # as above
 
         return await self._database.read_apart(partial(count_of, wanted))
 

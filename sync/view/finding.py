@@ -1,4 +1,4 @@
-"""What a search asks for, and whether a line is that."""
+"""The wish of a search, and the test of a line against it."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ WORDS_MAX: Final = 32
 """Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
 
 BETWEEN: Final = r"[\W_]+"
-"""What stands between two words of the index."""
+"""Signs between two words of the index."""
 
 
 @dataclass(frozen=True, slots=True)

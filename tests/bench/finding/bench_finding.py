@@ -29,7 +29,7 @@ from tests.bench.report import Params, Result, Stopwatch, at_most, progress
 
 MESSAGES: Final = 1_000_000
 LIMIT: Final = 201
-"""What the panel shows, and one more."""
+"""Hits that the panel shows, and one more."""
 
 RUNS: Final = 5
 GOAL_MS: Final = 50.0

@@ -83,7 +83,7 @@ async def test_a_message_is_selected_before_the_letters_about_it_come() -> None:
         burst(app, CTRL_T, "k", "k", "q")
         await until(pilot, lambda: app.composer.text)
 
-        assert app.composer.text.startswith("> see https")
+        assert app.composer.text.startswith("> bob: see https")
         assert selected(app) == ""
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from storage.sqlite.finding import find
+from storage.sqlite.search.finding import find
 from sync.machine import ChannelId
 from sync.view.finding import Wanted
 from sync.view.view import History, Line

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite import finding
-from storage.sqlite.finding import find
+from storage.sqlite.search import finding
+from storage.sqlite.search.finding import find
 from sync.entries.changes import Redaction
 from sync.group.values import Status, StoreMessage
 from sync.machine import SECOND, ChannelId

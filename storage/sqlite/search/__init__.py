@@ -1,0 +1,1 @@
+"""Search: lines found by words, people, days and links, from disk."""

@@ -1,0 +1,1 @@
+"""Tests of `storage/sqlite/search`."""
