@@ -164,7 +164,6 @@ async def test_what_is_no_text_is_shown_as_unknown(tmp_path: Path, kind: int, bo
         ("* - : ^ ( ) ?!", []),
         ("\0", []),
         ("\udcff", []),
-        ("", []),
     ],
 )
 async def test_search_takes_every_word_as_it_is_written(
