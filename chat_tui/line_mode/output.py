@@ -281,9 +281,13 @@ class TextFace:
         when = taste_of(self._settings).time(line.created_ns).strip()
         author = self._called(line.author, line.nick)
         if line.reply_to is not None and not line.deleted:
-            answered = self._answered.get(line.reply_to)
+            answered = self._answered.told(line)
             self._print(laid(above(answered, self._called), MARK, self._width()))
         self._print(said(f"{when}{where}{gap}", author, in_words(line), self._width()))
+        if (reply := self._answered.came(line)) is not None:
+            who = self._called(reply.author, reply.nick)
+            when_answered = taste_of(self._settings).time(reply.created_ns).strip()
+            self._say(f"That is what {who} answered at {when_answered}.")
 
     def unread(self, lines: Sequence[Line]) -> dict[ChannelId, list[MessageId]]:
         """See `Face`."""
