@@ -8,7 +8,7 @@ from sync.machine import SECOND, Tick
 from sync.sessions.receiving import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
 from sync.sessions.session import OFFERED
 from sync.sessions.sessions import STALE_AFTER
-from sync.waku import answer, answerer
+from sync.waku import answer, answerer, asked
 from sync.waku import session as waku
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash
 from sync.waku.reconcile import INACTIVITY_MAX
@@ -110,7 +110,7 @@ def test_a_second_session_with_the_same_peer_is_put_off() -> None:
 
 def in_steps(monkeypatch: pytest.MonkeyPatch, payloads_max: int) -> Pair:
     """Two who differ in much and answer it in steps, and in so many payloads."""
-    monkeypatch.setattr(answerer, "WORK", 8)
+    monkeypatch.setattr(asked, "WORK", 8)
     monkeypatch.setattr(answerer, "RANGES_MAX", 250)
     monkeypatch.setattr(answer, "RANGES_MAX", 250)
     both = pair()

@@ -14,7 +14,7 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WAKU_ONLY
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
-from sync.waku import answer, answerer
+from sync.waku import answer, answerer, asked
 from sync.waku.division import NARROW
 from sync.waku.message import ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX, RANGE_BYTES_MAX
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
@@ -136,7 +136,7 @@ def test_programs_of_before_and_of_now_find_every_difference(
 ) -> None:
     for module in (answer, answerer):
         monkeypatch.setattr(module, "RANGES_MAX", 220)
-    monkeypatch.setattr(answerer, "WORK", 64)
+    monkeypatch.setattr(asked, "WORK", 64)
 
     runs = [compared_in_little_room(3, old) for _ in range(2)]
 
