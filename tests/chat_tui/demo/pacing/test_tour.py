@@ -10,6 +10,7 @@ from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.showing import Showing
 from chat_tui.demo.pacing.tour import CLOSING_FOR, OPENING_FOR, Part, Tour
 from chat_tui.demo.painting.field import FLASH
+from chat_tui.demo.scenario import Scenario
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from sync.machine import MILLISECOND, SECOND
@@ -17,6 +18,13 @@ from tests.support.chat_tui.demos import SEED
 
 SAMPLE = 100 * MILLISECOND
 WITH_CHART = [one.number for one in SCENARIOS if not one.people]
+
+
+def unhurried(one: Scenario) -> Stage:
+    """Return a stage on which a step may compute as long as it takes: on any computer the same."""
+    stage = Stage(one, SEED)
+    stage.slice_s = inf
+    return stage
 
 
 def test_the_sentence_stands_for_three_seconds_and_what_is_left_is_the_scenarios() -> None:
@@ -49,7 +57,7 @@ def test_a_tour_that_was_held_up_goes_on_no_more() -> None:
 def test_mostly_something_is_on_its_way(number: int) -> None:
     one = scenario(number)
     showing = Showing(None, 1.0, running=True)
-    showing.begin(Stage(one, SEED), score_of(one, SEED))
+    showing.begin(unhurried(one), score_of(one, SEED))
     player = showing.player
     assert isinstance(player, Stage)
     samples = seen = 0
@@ -70,8 +78,7 @@ def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way() -> None:
     one = next(one for one in SCENARIOS if one.people)
     showing = Showing(None, 1.0, running=True)
     score = score_of(one, SEED)
-    stage = Stage(one, SEED)
-    stage.slice_s = inf
+    stage = unhurried(one)
     showing.begin(stage, score)
     samples = seen = 0
 
@@ -92,7 +99,7 @@ def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way() -> None:
 def test_each_frame_is_under_way_for_long_enough(number: int) -> None:
     one = scenario(number)
     score = score_of(one, SEED)
-    stage = Stage(one, SEED)
+    stage = unhurried(one)
     while not stage.over:
         stage.forward()
 
@@ -107,7 +114,7 @@ def test_the_same_viewers_time_shows_the_same() -> None:
     shown = []
     for step in (SAMPLE, 3 * SAMPLE):
         showing = Showing(None, 1.0, running=True)
-        showing.begin(Stage(one, SEED), score_of(one, SEED))
+        showing.begin(unhurried(one), score_of(one, SEED))
         for _ in range(30 * SECOND // step):
             showing.let_pass(step)
         assert showing.player is not None
@@ -122,7 +129,7 @@ def test_speed_is_a_factor_of_the_viewers_time(speed: float, lasts: float) -> No
     took = []
     for factor in (1.0, speed):
         showing = Showing(None, factor, running=True)
-        showing.begin(Stage(one, SEED), score_of(one, SEED))
+        showing.begin(unhurried(one), score_of(one, SEED))
         passed = 0
         while showing.player is not None and not showing.player.over:
             showing.let_pass(SAMPLE // 10)
@@ -135,7 +142,7 @@ def test_speed_is_a_factor_of_the_viewers_time(speed: float, lasts: float) -> No
 def test_what_stands_still_lets_no_time_pass() -> None:
     one = scenario(2)
     showing = Showing(None, 1.0, running=False)
-    showing.begin(Stage(one, SEED), score_of(one, SEED))
+    showing.begin(unhurried(one), score_of(one, SEED))
     began = showing.now
 
     showing.let_pass(10 * SECOND)
