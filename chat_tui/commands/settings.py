@@ -78,7 +78,10 @@ async def theme(chat: Chat, rest: str, _at: At) -> Result:
         return Result(
             text=f"The theme is {chat.settings.shown(THEME)}. There are {', '.join(THEMES)}."
         )
-    await change(chat, THEME, rest)
+    if rest.casefold() == RESET:
+        await reset(chat, THEME)
+    else:
+        await change(chat, THEME, rest)
     return Result(text=_done(chat, THEME))
 
 
@@ -111,7 +114,7 @@ ROWS: Final = (
         "show or change settings",
         set_setting,
     ),
-    Command(("/theme",), "[name]", "the colours", theme),
+    Command(("/theme",), "[name or reset]", "the colours", theme),
     Command(("/ticks",), "[which]", "received marks: always, recent or never", ticks),
     Command((
         "/mouse",), "[on or off]", "mouse in the chat, "

@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from chat_tui.keys.places import Place
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal.key_bindings import bindings_of
+from chat_tui.text.slash import is_command
 from chat_tui.text.times import count
 from chat_tui.widgets.completion import special
 from chat_tui.widgets.messages import NewestWanted, Refused, Submitted
@@ -121,7 +122,7 @@ class Composer(TextArea):
         self._elsewhere: dict[ChannelId | None, Writing] = {}  # one a channel that was left
         self._candidates: list[str] = []
         self._candidate = -1
-        self._pasted = ""
+        self._pasted = self._refused = ""
         self._addressee = Content("")
         self._barred = False
         self.paste_lines = PASTE_LINES.default
@@ -169,6 +170,9 @@ class Composer(TextArea):
             if length := self._length(text):
                 self._pasted = self.text
                 self.border_subtitle = f"{length}: Esc takes them out"
+            elif is_command(text):
+                self.select_all()
+                self._refused = text
 
     def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
         """Put a text back in a channel that is not open now."""
@@ -202,6 +206,8 @@ class Composer(TextArea):
                 self._recall(self._history.newer())
             case "escape" if self._pasted:
                 self._take_back()
+            case "escape" if self._is_refused:
+                self._fill("")
             case "end" if not self.text:
                 self.post_message(NewestWanted())
             case _:
@@ -238,6 +244,11 @@ class Composer(TextArea):
             return count(len(text), "character")
         return ""
 
+    @property
+    def _is_refused(self) -> bool:
+        """True while a command that was refused stands there as it was given back, selected."""
+        return bool(self._refused) and self.selected_text == self.text == self._refused
+
     def _take_back(self) -> None:
         """Take the paste out again, wherever it stands by now, and leave what was written."""
         before, found, after = self.text.partition(self._pasted)
@@ -247,7 +258,7 @@ class Composer(TextArea):
         self._forget_paste()
 
     def _forget_paste(self) -> None:
-        self._pasted = ""
+        self._pasted = self._refused = ""
         self.border_subtitle = ""
 
     def _enter(self) -> None:

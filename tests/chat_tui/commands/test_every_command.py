@@ -74,6 +74,7 @@ TROUBLED = (
     Step("/set theme nord", "theme is nord now."),
     Step("/settings theme dracula", "theme is dracula now."),
     Step("/theme textual-light", "theme is textual-light now."),
+    Step("/theme reset", "theme is "),
     Step("/ticks always", "ticks is always now."),
     Step("/mouse off", "Now the terminal selects and copies text"),
     Step("/keys", "keys.help"),

@@ -57,6 +57,25 @@ async def test_search_as_a_command_and_what_is_not_found() -> None:
         assert app.composer.text == "/search giraffe"
 
 
+async def test_a_refused_command_is_replaced_by_typing_and_cleared_by_escape() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "/search giraffe")
+        await until(pilot, lambda: app.composer.selected_text == "/search giraffe")
+        await pilot.press("h", "i")
+        replaced = app.composer.text
+        app.composer.begin("")
+        await command(pilot, "/search giraffe")
+        await until(pilot, lambda: app.composer.selected_text == "/search giraffe")
+        await pilot.press("escape")
+        cleared = app.composer.text
+        await command(pilot, "/search giraffe")
+        await until(pilot, lambda: app.composer.selected_text == "/search giraffe")
+        await pilot.press("right", "s", "escape")
+
+    assert (replaced, cleared) == ("hi", "")
+    assert app.composer.text == "/search giraffes"
+
+
 async def test_escape_closes_the_question_for_words() -> None:
     async with reading(short_talk()) as (app, pilot):
         await pilot.press("d", "ctrl+f", "x", "escape", "y")
