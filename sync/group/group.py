@@ -78,6 +78,8 @@ class Group(Machines):
                 | values.GovernanceLinked()
             ):
                 effects = acts.on_catch_up(self, event)
+            case values.SnapshotSwapped():
+                effects = snapshots.on_swapped(self, event)
             case values.AnswersChecked():
                 effects = acts.on_checked(self, event)
             case (

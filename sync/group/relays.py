@@ -45,6 +45,12 @@ class Relays:
 
         An old one says nothing: it is part of a history.
         """
+        if not self.note(author, via, age, now):
+            return False
+        return self._settles_at is None and self._tells(via, now)
+
+    def note(self, author: PeerId, via: PeerId, age: Nanos, now: Nanos) -> bool:
+        """Note that `via` brought an entry of an author; return whether it is young enough."""
         if age > RELAYED_WITHIN:
             return False
         self.forget(now)
@@ -52,7 +58,7 @@ class Relays:
         self._through[author] = via, now
         if len(self._through) > AUTHORS_MAX:
             del self._through[next(iter(self._through))]
-        return self._settles_at is None and self._tells(via, now)
+        return True
 
     def _tells(self, via: PeerId, now: Nanos) -> bool:
         if now < self._told.get(via, -TOLD_EVERY) + TOLD_EVERY:

@@ -60,6 +60,7 @@ from sync.group.snapshots.values import (
     DropSnapshot,
     PushedOut,
     SnapshotCame,
+    SnapshotSwapped,
     StagedSnapshot,
     StageSnapshot,
     SwapSnapshot,
@@ -206,6 +207,7 @@ __all__ = [  # what is only passed on
     "SetState",
     "SetStatus",
     "SnapshotCame",
+    "SnapshotSwapped",
     "Sought",
     "StageSnapshot",
     "StagedSnapshot",
@@ -386,6 +388,7 @@ Input: TypeAlias = (
     | StateArrived
     | RootTold
     | HeldLoaded
+    | SnapshotSwapped
     | PageChecked
     | Tick
 )

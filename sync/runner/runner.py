@@ -378,6 +378,9 @@ class Runner:
             self._rebuilt.append(managing.Rebuilt(channel, swapped=swapped))
             self.add_channel(self.memberships[channel], state, clocks)
             self.groups[channel].snapshots.buffer = waits
+            if swapped and (source := group.snapshots.peer) is not None:
+                newest = tuple([(one.sender_id, one.created_ns) for one in state.tips])
+                self.inputs.add_own(channel, values.SnapshotSwapped(source, newest))
             self.groups[channel].sessions.shown.extend(group.sessions.shown)
             for peer in peers:
                 accepts = self.manager.may_dial(channel, peer)

@@ -125,3 +125,15 @@ def released(group: Machines) -> Sequence[Waits]:
     """Return the frames that wait no more."""
     snapshots = group.snapshots
     return () if snapshots.holds_back else snapshots.buffer.take(AT_ONCE)
+
+
+def on_swapped(group: Machines, swapped: values.SnapshotSwapped) -> list[values.Effect]:
+    """Note through whom the authors of the newest messages of a snapshot are heard.
+
+    The group has just begun, and has no links: who has one is heard by it as soon as it has.
+    """
+    reference = group.now + group.aside.offset
+    for author, created_ns in swapped.newest:
+        if author not in {group.author.me, swapped.source}:
+            group.relays.note(author, swapped.source, reference - created_ns, group.now)
+    return []

@@ -66,6 +66,19 @@ class PushedOut:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotSwapped:
+    """Input: the channel's history came by snapshot, and its machines have begun anew.
+
+    Attributes:
+        source: who sent the last page of it.
+        newest: authors of the newest messages, with each one's `created_ns`.
+    """
+
+    source: PeerId
+    newest: tuple[tuple[PeerId, Nanos], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SwapSnapshot:
     """Effect: put what is staged in the place of nothing (`sync.group.snapshots`).
 

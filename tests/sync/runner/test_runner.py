@@ -13,6 +13,7 @@ from sync.entries.membership import Membership
 from sync.errors import DecodeError, LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.group.clock_policy import Policy
+from sync.group.relays import SETTLED_AFTER
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
 from sync.manager.registry import WAKU_ONLY
@@ -619,6 +620,27 @@ def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk
     assert gone == {}
     assert alice.disk.log() == []
     assert set(alice.runner.groups) == {CHANNEL}
+
+
+def test_authors_whose_lines_came_in_a_snapshot_are_heard_through_its_source() -> None:
+    alice, bob, carol, dave = Driver(), Writer("bob"), Writer("carol"), Writer("dave")
+    lines = [one.write("hello", created_ns=NOW - SECOND) for one in (bob, carol, dave)]
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(dave.peer_id))
+    alice.turn()
+    group = alice.runner.groups[CHANNEL]
+    group.snapshots.peer, group.snapshots.swapping = bob.peer_id, True
+
+    alice.disk.commit([values.StoreMessage(one, values.Status.DELIVERED) for one in lines])
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    alice.turn()
+    relays = alice.runner.groups[CHANNEL].relays
+    settled = relays.settled(NOW + SETTLED_AFTER)
+
+    assert relays.through(carol.peer_id) == bob.peer_id
+    assert relays.through(dave.peer_id) is None, "he has a link"
+    assert relays.through(bob.peer_id) is None
+    assert settled == [bob.peer_id], "the manager is told at once"
 
 
 # --- Clocks --------------------------------------------------------------------------------------
