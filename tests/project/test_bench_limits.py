@@ -11,7 +11,7 @@ from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import verify
 from sync.group.ingest import Gate
 from tests.bench import bench_reconcile
-from tests.bench.limits import command, reconcile
+from tests.bench.limits import command, page, reconcile
 from tests.bench.limits.calibration import Calibration
 from tests.bench.limits.figures import Figure, Limit, Run, judged
 from tests.bench.limits.floor_messages import Receiver, Sender, Tables
@@ -60,6 +60,22 @@ def test_a_run_of_a_machine_that_moved_is_repeated_but_not_for_ever(
     (line,) = command.measured(Limit("some", measure), [], 2)
     assert len(asked) == 2 + command.REPEATS_MAX
     assert json.loads(line)["runs"] == 2
+
+
+def test_the_page_shows_what_was_measured() -> None:
+    text = page.PAGE.read_text(encoding="utf-8")
+
+    shown = page.with_table(text, page.read(page.MEASURED).values())
+
+    assert shown == text, "run `python -m tests.bench.limits.page`"
+
+
+def test_the_page_says_of_each_goal_that_is_missed_where_the_rest_goes() -> None:
+    missed = json.loads(judged([run(40)], repeated=0)[0])
+
+    assert page.REST["rate"] in page.table([missed])
+    with pytest.raises(ValueError, match="unheard"):
+        page.table([{**missed, "name": "unheard"}])
 
 
 def test_the_floor_writes_messages_that_the_one_way_in_takes() -> None:
