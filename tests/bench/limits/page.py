@@ -64,7 +64,7 @@ def table(lines: Iterable[Line]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for one in lines:
-        name, low, high = one["name"], *one["spread"]
+        name, (low, high) = one["name"], one["spread"]
         missed = one["met"] is False
         if missed and name not in REST:
             raise ValueError(f"{name} misses its goal: say in REST where the rest goes")
