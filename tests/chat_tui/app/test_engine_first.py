@@ -1,4 +1,4 @@
-"""What is written reaches the engine before the screen paints that the input is empty."""
+"""The engine takes up a line before the screen paints that the input is empty."""
 
 import asyncio
 from pathlib import Path
