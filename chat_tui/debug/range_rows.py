@@ -6,6 +6,7 @@ from chat_tui.debug.section import Detail
 from chat_tui.text.safe_text import clean_text
 from chat_tui.text.times import count, size, time_of_day
 from chat_tui.wording.sentences import name_of
+from chat_tui.wording.waves import ACROSS, LATER, NEVER, wave_rows, waves_said
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sessions.cards import RangeDrawn
 from sync.structures.ordered_set import ZERO_HASH
@@ -25,7 +26,8 @@ def payload_detail(session: SessionInfo, at: int) -> Detail:
     way = "We sent" if one.sent else "The peer sent"
     title = f"Session {session.number}, payload {at + 1} (round trip {session.trip(at)})"
     if one.words:
-        return Detail(title, f"{way}: {clean_text(one.words)}.", (cost_of(one),))
+        decoded = _waves(one) if one.waves else ()
+        return Detail(title, f"{way}: {clean_text(one.words)}.", (cost_of(one), *decoded))
     facts = [cost_of(one)]
     for number, drawn in enumerate(one.ranges, start=1):
         facts.append(f"{number}. {_bounds(drawn)}")
@@ -42,6 +44,17 @@ def payload_detail(session: SessionInfo, at: int) -> Detail:
         f"{one.fingerprints:,} to compare by fingerprint; {count(one.item_sets, 'item set')} with "
         f"{count(one.items, 'id')} one by one.",
         tuple(facts),
+    )
+
+
+def _waves(one: RoundInfo) -> tuple[str, ...]:
+    """Return what decoding the symbols of a payload came to."""
+    return (
+        waves_said(one.waves),
+        "pure: only one message that differs is in it (number 1 or -1, and the checksum fits)",
+        "it is taken out of its other symbols, which makes some of these pure: the next wave",
+        *[f"{at * ACROSS:>3} {cells}" for at, cells in enumerate(wave_rows(one.waves))],
+        f"1 to 9: the wave in which a symbol became pure; {LATER} later; {NEVER} never",
     )
 
 

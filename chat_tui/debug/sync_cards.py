@@ -8,6 +8,7 @@ from chat_tui.debug.section import Row, Section
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds, size, span, time_of_day
 from chat_tui.wording.sentences import name_of
+from chat_tui.wording.waves import wave_rows, waves_said
 from sync.machine import SECOND, Nanos
 from sync.p2panda.words import MODES
 from sync.view.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
@@ -122,16 +123,17 @@ def _proof(session: SessionInfo) -> list[str]:
 
 
 def _payloads(session: SessionInfo) -> list[Row]:
-    rows = [
-        Row(
-            _contents(one),
-            subject=f"rt {session.trip(at)}",
-            cells=one.cells,
-            opens=partial(payload_detail, session, at),
-        )
-        for at, one in enumerate(session.rounds[:PAYLOADS_SHOWN])
-    ]
-    more = session.payloads - len(rows)
+    rows: list[Row] = []
+    for at, one in enumerate(session.rounds[:PAYLOADS_SHOWN]):
+        opens = partial(payload_detail, session, at)
+        subject = f"rt {session.trip(at)}"
+        rows.append(Row(_contents(one), subject=subject, cells=one.cells, opens=opens))
+        rows += [
+            Row("", subject="pure", cells=cells, opens=opens) for cells in wave_rows(one.waves)
+        ]
+        if one.waves:
+            rows.append(Row(waves_said(one.waves), opens=opens))
+    more = session.payloads - len(session.rounds[:PAYLOADS_SHOWN])
     return [*rows, Row(f"and {count(more, 'more payload')}")] if more > 0 else rows
 
 

@@ -14,7 +14,7 @@ from sync.calimero.state.folds import pins, topic
 from sync.calimero.state.session import LEVEL
 from sync.group.values import Status
 from sync.machine import SECOND
-from sync.manager.registry import DELTA, SNAPSHOT
+from sync.manager.registry import DELTA, SKETCH, SNAPSHOT
 from sync.sds.message import Delivery
 from sync.sessions.values import Outcome
 
@@ -120,6 +120,18 @@ def found_by_id(past: Past) -> Verdict:
         because += f", {count(len(past.answers), 'answer')} to requests"
     proved = any(one.got and one.converged for one in ended)
     return Verdict(claim, brought == 1 and proved and not past.answers, because)
+
+
+def by_sketch(past: Past) -> Verdict:
+    """A sketch told both sides what lacked, in one session for each time they met."""
+    claim = "all that differs told by 64 symbols"
+    ended = [one for _, one in past.sessions if one.protocol == SKETCH.name]
+    brought = sum(one.got for one in ended)
+    trips = max([one.rounds for one in ended], default=0)
+    because = f"{count(brought, 'line')} brought, {count(trips, 'payload')} at most"
+    proved = any(one.got and one.converged for one in ended)
+    others = any(one.got for _, one in past.sessions if one.protocol != SKETCH.name)
+    return Verdict(claim, proved and not others, because)
 
 
 def by_snapshot(past: Past) -> Verdict:

@@ -22,8 +22,9 @@ from chat_tui.demo.scenario import LINK, At, Scenario
 from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, SECOND
-from sync.manager.registry import WITH_CALIMERO, WITH_P2PANDA
+from sync.manager.registry import BY_RULE, SKETCH, WITH_CALIMERO, WITH_P2PANDA
 from sync.sessions.protocol import Protocols
+from sync.sessions.selection import SKETCH_IDS_MIN
 from sync.sim.shapes import line
 from sync.sim.world import Terms
 from sync.waku.session import WAKU_SYNC
@@ -39,6 +40,9 @@ CROWD: Final = 256
 LINES: Final = 100
 HISTORY: Final = 240
 """Lines that a newcomer lacks, or that both sides of a cut share: enough for ranges to be split."""
+
+PAST: Final = SKETCH_IDS_MIN + 10
+"""Lines of which symbols are kept."""
 
 
 def _at(seconds: float, act: Act) -> At:
@@ -362,6 +366,29 @@ BY_SNAPSHOT: Final = Scenario(
     terms=Terms(protocols=WITH_CALIMERO),
 )
 
+BY_SKETCH: Final = Scenario(
+    number=14,
+    title="Two halves of a long past, told apart by a sketch",
+    about="alice and bob hold a thousand lines, are cut apart, and both write. Then 64 symbols of "
+    "all lines tell what differs. Watch the digits: the wave in which each symbol became pure.",
+    names=("alice", "bob"),
+    history=PAST,
+    acts=(
+        _at(3, Divide((BOB,))),
+        *[_at(5 + line, Write(line % 2, f"apart {line + 1}")) for line in range(12)],
+        _at(22, Divide(())),
+        _at(38, Write(BOB, "now we both have all of it")),
+    ),
+    lasts=46 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.by_sketch,
+        checks.parents_first,
+        checks.all_received,
+    ),
+    terms=Terms(protocols=BY_RULE[SKETCH.name]),
+)
+
 SCENARIOS: Final = (
     HELLO,
     AT_ONCE,
@@ -376,6 +403,7 @@ SCENARIOS: Final = (
     APART,
     BY_ITS_ID,
     BY_SNAPSHOT,
+    BY_SKETCH,
 )
 
 

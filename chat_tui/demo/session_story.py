@@ -9,8 +9,9 @@ from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import waits
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
+from chat_tui.wording.waves import waves_said
 from sync.group import values
-from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS, SNAPSHOT
+from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS, SKETCH, SNAPSHOT
 from sync.p2panda.entries import open_entry
 from sync.p2panda.messages import Entry, decode
 from sync.p2panda.words import said
@@ -23,6 +24,7 @@ WAYS: Final = {
     "waku": "Waku Sync",
     LOG.name: "a handshake each way decides how",
     DELTA.name: "delta sync",
+    SKETCH.name: "a sketch",
 }
 """Ways to compare, as they are told."""
 
@@ -84,10 +86,12 @@ class SessionStory:
             return
         one = sent[-1]
         peer = self._voice.name_of(self._voice.numbers[info.peer])
+        before = info.rounds[info.rounds.index(one) - 1]
+        decoded = f"; decoded {waves_said(before.waves)}" if before.waves else ""
         self._voice.say(
             node.number,
             f"{self._voice.name(node)} to {peer}: {one.words}.",
-            f"{info.protocol}, session {info.number}: {size(one.size)}",
+            f"{info.protocol}, session {info.number}: {size(one.size)}{decoded}",
         )
 
     def _tell_message(self, node: Node, info: SessionInfo, payload: bytes) -> None:

@@ -51,7 +51,7 @@ class Key:
 PANE_TABS: Final = ("Now", "Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace", "Group")
 """Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
-SCENARIOS: Final = 13
+SCENARIOS: Final = 14
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
 
 WITH_DIGIT: Final = 10

@@ -10,6 +10,7 @@ from chat_tui.text.safe_text import wrap
 from chat_tui.text.times import count, size
 from chat_tui.wording.glyphs import Glyphs, band
 from chat_tui.wording.panels import DIM
+from chat_tui.wording.waves import wave_rows, waves_said
 from sync.machine import SECOND, Nanos
 from sync.view.view import RoundInfo, SessionInfo
 
@@ -59,6 +60,21 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int)
 
 def _payload(trip: int, one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
     """Return a payload on one line with its ranges; where it is too long, on several without."""
+    return [*_said(trip, one, glyphs, width), *_waves(one, glyphs, width)]
+
+
+def _waves(one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
+    """Return when each symbol of a sketch became pure, if this is where it was decoded."""
+    if not one.waves:
+        return []
+    drawn = [
+        f"   {band(cells, glyphs)}" for cells in wave_rows(one.waves) if len(cells) + 3 < width
+    ]
+    words = wrap(waves_said(one.waves), max(1, width - 3))
+    return [*map(Content, drawn), *[Content.styled(f"   {part}", DIM) for part in words]]
+
+
+def _said(trip: int, one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
     head, cells, words = f" rt {trip} ", band(one.cells, glyphs), _contents(one)
     if cell_len(head) + cell_len(cells) + cell_len(words) + 2 <= width:
         return [Content.assemble((head, DIM), cells, (f" {words}", DIM))]

@@ -92,11 +92,11 @@ async def test_in_line_mode_the_command_tells_the_same_to_its_end(tmp_path: Path
         commands, at = Commands(alice), At(alice.first_channel)
         third = await commands.run("/demo 3", at)
         first = await commands.run("/demo", at)
-        none = await commands.run("/demo 14", at)
+        none = await commands.run("/demo 15", at)
 
     assert f"{third.text}\n\n" == run("demo", "--scenario", "3", "--plain").output
     assert first.text.startswith('Scenario 1, "')
-    assert none.text == "There is no scenario 14: write /demo 1 to /demo 13."
+    assert none.text == "There is no scenario 15: write /demo 1 to /demo 14."
 
 
 def test_whoever_leaves_ends_what_is_told() -> None:
@@ -123,10 +123,10 @@ def test_without_a_terminal_it_is_lines() -> None:
 
 
 def test_a_scenario_that_does_not_exist_is_refused() -> None:
-    result = run("demo", "--scenario", "14")
+    result = run("demo", "--scenario", "15")
 
     assert result.exit_code == 2
-    assert "1<=x<=13" in result.output
+    assert "1<=x<=14" in result.output
 
 
 def test_what_was_recorded_is_replayed_to_the_byte(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ ACT = {"at": [0, 0, 0], "act": "write", "who": 0, "text": "hi"}
     ("lines", "said"),
     [
         ([HEAD | {"version": 2}], "another version"),
-        ([HEAD | {"scenario": 14}], "line 1"),
+        ([HEAD | {"scenario": 15}], "line 1"),
         ([HEAD | {"seed": -1}], "line 1"),
         ([HEAD | {"people": 15}], "line 1"),
         ([HEAD | {"people": "many"}], "line 1"),

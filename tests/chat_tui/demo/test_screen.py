@@ -212,13 +212,13 @@ async def test_scenarios_are_chosen_by_number_or_one_after_the_other() -> None:
     async with on_screen(6) as (pilot, screen, _):
         await pilot.press("3")
         await ready(pilot)
-        assert "DEMO  3/13" in lines(screen)[0]
+        assert "DEMO  3/14" in lines(screen)[0]
         await pilot.press("n")
         await ready(pilot)
-        assert "DEMO  4/13" in lines(screen)[0]
+        assert "DEMO  4/14" in lines(screen)[0]
         await pilot.press("0")
         await ready(pilot)
-        assert "DEMO  10/13" in lines(screen)[0]
+        assert "DEMO  10/14" in lines(screen)[0]
         await pilot.press(".", "r")
         await ready(pilot)
         assert screen.stage is not None
@@ -298,7 +298,7 @@ async def test_the_demo_opens_over_the_chat_and_closes(key: str) -> None:
         await pilot.press(key)
         await ready(pilot)
         assert isinstance(app.screen, DemoScreen)
-        assert "DEMO  1/13" in lines(app.screen)[0]
+        assert "DEMO  1/14" in lines(app.screen)[0]
         await pilot.press(key)
         await pilot.pause()
         assert not isinstance(app.screen, DemoScreen)
@@ -310,4 +310,4 @@ async def test_the_command_opens_a_scenario() -> None:
         await pilot.press(*"/demo 4", "enter")
         await ready(pilot)
         assert isinstance(app.screen, DemoScreen)
-        assert "DEMO  4/13" in lines(app.screen)[0]
+        assert "DEMO  4/14" in lines(app.screen)[0]
