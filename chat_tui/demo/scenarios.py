@@ -374,8 +374,8 @@ BY_SKETCH: Final = Scenario(
     names=("alice", "bob"),
     history=PAST,
     acts=(
-        _at(3, Divide((BOB,))),
-        *[_at(5 + line, Write(line % 2, f"apart {line + 1}")) for line in range(12)],
+        _at(1, Divide((BOB,))),
+        *[_at(14 + line / 2, Write(line % 2, f"apart {line + 1}")) for line in range(12)],
         _at(22, Divide(())),
         _at(38, Write(BOB, "now we both have all of it")),
     ),

@@ -22,18 +22,27 @@ SESSION_FOR: Final[Nanos] = 6 * SECOND
 
 
 def range_lines(shot: Shot, selected: int, glyphs: Glyphs, width: int, most: int) -> list[Content]:
-    """Return the payloads of a reconciliation that runs, or was just over; the selected one's."""
-    if most <= 0:
-        return []
+    """Return the payloads of a reconciliation that runs, or was just over; the selected one's.
+
+    Of a sketch, that of who has decoded it.
+    """
     order = [selected, *(n for n in range(len(shot.people)) if n != selected)]
-    for number in order:
-        person = shot.people[number]
-        for session in person.snapshot.sessions:
-            if _is_worth_showing(session, person.snapshot.now):
-                names = {one.snapshot.me: one.name for one in shot.people}
-                peer = names.get(session.peer, "another")
-                return _card(session, f"{person.name} with {peer}", glyphs, width, most)
-    return []
+    shown = [
+        (shot.people[number], session)
+        for number in order
+        for session in shot.people[number].snapshot.sessions
+        if _is_worth_showing(session, shot.people[number].snapshot.now)
+    ]
+    if most <= 0 or not shown:
+        return []
+    person, session = next((one for one in shown if _is_decoded(one[1])), shown[0])
+    names = {one.snapshot.me: one.name for one in shot.people}
+    peer = names.get(session.peer, "another")
+    return _card(session, f"{person.name} with {peer}", glyphs, width, most)
+
+
+def _is_decoded(session: SessionInfo) -> bool:
+    return any(one.waves for one in session.rounds)
 
 
 def _is_worth_showing(session: SessionInfo, now: Nanos) -> bool:

@@ -4,10 +4,13 @@ import pytest
 
 from chat_tui.demo.acts import Power
 from chat_tui.demo.checks import all_received, answered_once, parents_first
+from chat_tui.demo.painting.ranges import range_lines
 from chat_tui.demo.phrases import clock_tenths
 from chat_tui.demo.run import PATIENCE, Run
 from chat_tui.demo.scenario import Past
 from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.demo.stage import Stage
+from chat_tui.wording.glyphs import UNICODE
 from sync.calimero.governance.ops import Access, Policy, SetPolicy
 from sync.machine import SECOND
 from sync.sds.message import Delivery
@@ -44,6 +47,25 @@ def test_every_promise_holds_in_a_crowd(number: int, seed: int) -> None:
 
     _holds(run)
     assert run.now - run.began <= 60 * SECOND + PATIENCE
+
+
+def test_what_differs_of_a_long_past_is_told_by_a_sketch_and_drawn_wave_by_wave() -> None:
+    played, drawn = Stage(scenario(14), 4), list[str]()
+    while played.forward():
+        said = played.shot.said
+        if said and "6 wanted, 6 owed" in said[-1].plain:
+            drawn = [line.plain for line in range_lines(played.shot, 0, UNICODE, 80, 20)]
+    text = told(played.run)
+
+    assert "64 symbols of 1,0" in text
+    assert "lacked 6, got 6, gave 6; proved to agree." in text
+    assert any(" waves: " in one.formula for one in played.run.said)
+    signs = [
+        line.strip() for line in drawn if set(line.strip()) <= set(f"123456789+{UNICODE.equal}")
+    ]
+    assert [len(line) for line in signs if line] == [32, 32]
+    assert "1" in "".join(signs)
+    assert "2" in "".join(signs)
 
 
 def test_a_lost_line_is_found_by_its_id_and_told_so() -> None:

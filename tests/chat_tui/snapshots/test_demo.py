@@ -54,6 +54,7 @@ def until(sentence: str, *keys: str) -> Callable[[Pilot[Any]], Any]:
         (4, "and waits"),
         (5, "1 part equal"),
         (8, 'bob passes "and now?" on'),
+        (14, "6 wanted, 6 owed"),
     ],
 )
 def test_a_moment(
