@@ -58,6 +58,7 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int)
     if session.naive:
         words += f", a list {size(session.naive)}"
     lines = [Content.styled(f" {part}", "bold") for part in wrap(words, width - 2)]
+    lines += _waves(session, glyphs, width)
     payloads: list[Content] = []
     for at, one in reversed(list(enumerate(session.rounds))):
         drawn = _payload(session.trip(at), one, glyphs, width)
@@ -67,23 +68,20 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int)
     return [*lines, *payloads][:most]
 
 
+def _waves(session: SessionInfo, glyphs: Glyphs, width: int) -> list[Content]:
+    """Return when each symbol of a sketch became pure, if this is where they were decoded."""
+    decoded = next((one for one in reversed(session.rounds) if one.waves), None)
+    if decoded is None:
+        return []
+    head, words = " pure in wave ", f" {waves_said(decoded.waves)}"
+    signs = "".join(wave_rows(decoded.waves))[: max(0, width - cell_len(head) - 1)]
+    line = Content.assemble((head, DIM), band(signs, glyphs))
+    fits = line.cell_length + cell_len(words) < width
+    return [line + Content.styled(words, DIM) if fits else line]
+
+
 def _payload(trip: int, one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
     """Return a payload on one line with its ranges; where it is too long, on several without."""
-    return [*_said(trip, one, glyphs, width), *_waves(one, glyphs, width)]
-
-
-def _waves(one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
-    """Return when each symbol of a sketch became pure, if this is where it was decoded."""
-    if not one.waves:
-        return []
-    drawn = [
-        f"   {band(cells, glyphs)}" for cells in wave_rows(one.waves) if len(cells) + 3 < width
-    ]
-    words = wrap(waves_said(one.waves), max(1, width - 3))
-    return [*map(Content, drawn), *[Content.styled(f"   {part}", DIM) for part in words]]
-
-
-def _said(trip: int, one: RoundInfo, glyphs: Glyphs, width: int) -> list[Content]:
     head, cells, words = f" rt {trip} ", band(one.cells, glyphs), _contents(one)
     if cell_len(head) + cell_len(cells) + cell_len(words) + 2 <= width:
         return [Content.assemble((head, DIM), cells, (f" {words}", DIM))]

@@ -60,12 +60,10 @@ def test_what_differs_of_a_long_past_is_told_by_a_sketch_and_drawn_wave_by_wave(
     assert "64 symbols of 1,0" in text
     assert "lacked 6, got 6, gave 6; proved to agree." in text
     assert any(" waves: " in one.formula for one in played.run.said)
-    signs = [
-        line.strip() for line in drawn if set(line.strip()) <= set(f"123456789+{UNICODE.equal}")
-    ]
-    assert [len(line) for line in signs if line] == [32, 32]
-    assert "1" in "".join(signs)
-    assert "2" in "".join(signs)
+    [line] = [line for line in drawn if line.startswith(" pure in wave ")]
+    signs = line.removeprefix(" pure in wave ").split()[0]
+    assert len(signs) == 64
+    assert {"1", "2", UNICODE.equal} <= set(signs)
 
 
 def test_a_lost_line_is_found_by_its_id_and_told_so() -> None:
