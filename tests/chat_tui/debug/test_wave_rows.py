@@ -1,4 +1,4 @@
-"""When symbols of a sketch became pure, on a session's card and in what opens from it."""
+"""Waves of a sketch: which symbols became pure when, on a card and in what opens from it."""
 
 from dataclasses import replace
 

@@ -204,6 +204,24 @@ def test_a_kind_that_failed_is_told_with_the_next_handshake_until_both_agree() -
     assert after.failed == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("outcome", "failed"),
+    [(Outcome.NOT_CONVERGED, {SyncKind.SKETCH}), (Outcome.BENIGN, set())],
+)
+def test_a_kind_that_hands_over_at_once_has_failed_if_it_says_so(
+    outcome: Outcome, failed: set[SyncKind]
+) -> None:
+    made, _ = linked(BOB)
+    ended = Ended(TEA, BOB, outcome, protocol="sketch", then="waku", then_why="so", logs=LOGS)
+
+    [goes_on] = made.handle(ended, NOW)
+    assert (goes_on.protocol, goes_on.chosen) == ("waku", "so")
+    over(made, BOB, Outcome.BENIGN, "waku")
+    [(_, again), *_] = due(made, NOW + 2 * MINUTE)
+
+    assert (again.protocol, again.failed) == ("log", failed)
+
+
 def test_once_the_last_resort_failed_all_kinds_are_tried_anew() -> None:
     made, _ = linked(BOB)
     over(made, BOB, Outcome.NOT_CONVERGED, "delta")

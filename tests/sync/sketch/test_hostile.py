@@ -287,6 +287,15 @@ def test_twenty_thousand_between_two_floors_are_taken_out_and_one_more_is_not() 
             assert max(scene.slices) < 50 * MS
 
 
+def test_what_is_too_old_for_the_peer_is_not_sent_though_its_bucket_is_compared() -> None:
+    told = lines(40)
+    floor = told[15].entry.header.created_ns
+    scene = Scene(told=told, floor=floor)
+    scene.hear(Wanted(0, tuple([one.waku_hash for one in told])))
+    sent = [content for one in scene.said if isinstance(one, Entries) for content in one.contents]
+    assert sorted(sent) == sorted([one.entry.content for one in told[15:]])
+
+
 def test_a_claimed_floor_below_ours_is_no_opening() -> None:
     scene = Scene(Role.RESPONDER, floor=3 << LEAF_BITS)
     assert scene.opened(scene.symbols, floor=2).stopped(Reason.FLOORS)

@@ -159,7 +159,8 @@ def test_an_id_in_a_place_that_is_not_its_own_is_poison() -> None:
     theirs = sketch_of([hash_], 64)
     elsewhere = next(at for at in range(64) if theirs.counts[at] == 0)
     theirs.rows[elsewhere], theirs.counts[elsewhere] = theirs.rows[0], 1
-    assert hostile(theirs).progress is Progress.POISONED
+    one = hostile(theirs)
+    assert (one.progress, one.wave) == (Progress.POISONED, 1), "at once, not at some limit"
 
 
 def test_something_left_behind_an_empty_first_symbol_is_poison() -> None:
@@ -177,6 +178,14 @@ def test_an_id_that_is_told_twice_is_poison() -> None:
     theirs.rows[twice] = 0
     theirs.counts[twice] = 0
     assert hostile(theirs).progress is Progress.POISONED
+
+
+def test_an_id_that_both_sides_are_said_to_have_alone_is_poison() -> None:
+    hashes = columns(model.made(1))
+    one = Peeling(KEY, Symbols.empty(8))
+    one._found = [(hashes, np.array([sign], np.int32)) for sign in (1, -1)]
+    one.extend(Symbols.empty(8))
+    assert run(one).progress is Progress.POISONED
 
 
 def test_more_ids_than_a_session_may_find_are_poison(monkeypatch: pytest.MonkeyPatch) -> None:
