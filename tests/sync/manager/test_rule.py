@@ -219,7 +219,8 @@ def test_a_kind_that_hands_over_at_once_has_failed_if_it_says_so(
     over(made, BOB, Outcome.BENIGN, "waku")
     [(_, again), *_] = due(made, NOW + 2 * MINUTE)
 
-    assert (again.protocol, again.failed) == ("log", failed)
+    assert again.protocol == "log"
+    assert again.failed == failed
 
 
 def test_once_the_last_resort_failed_all_kinds_are_tried_anew() -> None:
