@@ -64,7 +64,7 @@ TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
 class Reason(Enum):
     """Reason why a pushed message is not let in."""
 
-    NOT_WANTED = "not among the differences of this session"
+    NOT_WANTED = "not among the differences of this session, or already here"
     DUPLICATE = "already here in this session"
     ELSEWHERE = "already here from somebody else"
     TOO_MUCH_WAITING = "too many messages wait for their range"
@@ -137,7 +137,10 @@ class Transfer:
     def __init__(self) -> None:
         self._phase = Phase.DECIDING
         self._missing: set[SyncId] = set()
+        self._accepted = 0
         self._got: set[SyncId] = set()
+        """Accepted while ids may still be found missing. Those accepted later are not kept, of a
+        hundred thousand that would be 25 MB: a second copy is not among the missing any more."""
         self._elsewhere: set[SyncId] = set()
         self._waiting: dict[SyncId, Arrived] = {}
         self._waiting_bytes = 0
@@ -167,7 +170,7 @@ class Transfer:
     @property
     def open(self) -> bool:
         """True if the peer has begun to push and not ended."""
-        return not self._remote_finished and bool(self._got or self._waiting)
+        return not self._remote_finished and bool(self._accepted or self._waiting)
 
     @property
     def lacking(self) -> int:
@@ -296,13 +299,15 @@ class Transfer:
         return []
 
     def _accept(self, arrived: Arrived) -> Accept:
-        self._got.add(arrived.sync_id)
+        self._accepted += 1
+        if self._phase in {Phase.DECIDING, Phase.ENDED_EARLY}:
+            self._got.add(arrived.sync_id)
         return Accept(arrived.item)
 
     def _finish(self, step: Step) -> TransferFinished:
         self._step(step)
         self._expires_at = None
-        return TransferFinished(len(self._got), self.missing)
+        return TransferFinished(self._accepted, self.missing)
 
     def _step(self, step: Step) -> None:
         self._phase = TRANSITIONS[self._phase][step]

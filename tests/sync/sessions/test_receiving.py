@@ -218,7 +218,7 @@ def test_after_its_end_a_transfer_lets_in_only_what_it_still_lacked_and_once() -
 
     assert unwanted == [Decline(numbered(2), Reason.NOT_WANTED)]
     assert late == [Accept(arrived(1).item)]
-    assert again == [Decline(numbered(1), Reason.DUPLICATE)]
+    assert again == [Decline(numbered(1), Reason.NOT_WANTED)]
     assert ended_again == []
 
 
