@@ -156,7 +156,7 @@ SEEN = {
     10: LINKED | {"operation", "request", "heads", "logs"},
     11: LINKED | {"entry", "root", "handshake", "hashes", "request"},
     12: BASE | {"root", "request", "entry", "handshake", "filter"},
-    13: BASE | {"ranges", "handshake", "request", "page", "root", "filter", "entry"},
+    13: BASE | {"handshake", "request", "page", "root", "filter", "entry"},
     14: {"message", "sync", "check", "handshake", "symbols", "request", "entry"},
 }
 """By scenario, the kinds of frames that are on their way in it."""
