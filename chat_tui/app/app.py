@@ -292,7 +292,7 @@ class ChatApp(Overlays):
                 self._put_back(line)
             self._say(Notice(result.text, Level.ERROR))
         elif result.draft:
-            self.composer.restore(result.draft)
+            self.composer.offer(result.draft)
         elif result.channel is not None:
             begun = self.composer.take_text() if line.typed else ""
             self._open(result.channel)

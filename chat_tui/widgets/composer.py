@@ -174,6 +174,11 @@ class Composer(TextArea):
                 self.select_all()
                 self._refused = text
 
+    def offer(self, text: str) -> None:
+        """Put a text in to be gone on with, unless another one was begun."""
+        if not self.text:
+            self._fill(text)
+
     def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
         """Put a text back in a channel that is not open now."""
         writing = self._elsewhere.get(channel)
