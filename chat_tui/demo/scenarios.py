@@ -368,7 +368,7 @@ BY_SNAPSHOT: Final = Scenario(
 
 BY_SKETCH: Final = Scenario(
     number=14,
-    title="Two halves of a long past, told apart by a sketch",
+    title="A long past, told apart by a sketch",
     about="alice and bob hold a thousand lines, are cut apart, and both write. Then 64 symbols of "
     "all lines tell what differs. Watch the digits: the wave in which each symbol became pure.",
     names=("alice", "bob"),

@@ -22,7 +22,7 @@ from sync.machine import SECOND, Nanos
 
 KIND_ENDS: Final = re.compile(
     r"(\d+ x )?(message|sync|request|answer|again|ranges|transfer|entry|operation|typing|page"
-    r"|handshake|logs|hashes|filter|check|root|heads)"
+    r"|handshake|logs|hashes|filter|check|root|heads|symbols)"
     r"(, lost)?$|waited$|to ask$|to answer$"
 )
 CHART_LINE: Final = re.compile(r" ?\d+\.\d  ")
