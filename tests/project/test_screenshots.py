@@ -28,7 +28,10 @@ needs_fonts = pytest.mark.skipif(not FONTS.exists(), reason="apt install fonts-d
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=pytest.mark.grid) if one == "demo_crowd" else one for one in PICTURES],
+)
 async def test_a_picture_is_current(name: str) -> None:
     committed = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
 

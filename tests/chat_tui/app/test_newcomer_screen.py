@@ -44,7 +44,7 @@ async def test_a_snapshot_on_its_way_is_one_bar_with_its_numbers(size: tuple[int
 
 @pytest.mark.slow
 @SIZES
-async def test_each_kind_of_session_has_a_card_in_words(size: tuple[int, int]) -> None:
+async def test_what_a_newcomer_took_and_compared_has_cards_in_words(size: tuple[int, int]) -> None:
     scene = scenes.newcomer()
     scenes.everything(scene)
     app = scenes.screen_of(scene)
@@ -60,10 +60,10 @@ async def test_each_kind_of_session_has_a_card_in_words(size: tuple[int, int]) -
         f"{scenes.LINES + 1} messages",  # how the snapshot ended
         "page 1:",
         "both have the same",
-        "the other one is empty",
+        "we have nothing here yet",
     ):
         assert words in said, words
-    for protocol in ("snapshot", "log", "level"):
+    for protocol in ("snapshot", "log"):
         assert f" {protocol} " in said, protocol
 
 

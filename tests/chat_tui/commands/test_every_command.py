@@ -80,7 +80,7 @@ TROUBLED = (
     Step("/keys", "keys.help"),
     Step("/net loss=20", "This network is real. In the demo (F4), w"),
     Step("/stats {out}", "With pictures: "),
-    Step("/demo 3", '3/13 "A message is lost"'),
+    Step("/demo 3", '3/14 "A message is lost"'),
 )
 """In a conversation with every kind of trouble, simulated."""
 
@@ -97,6 +97,10 @@ READ = (
     Step("/open {linked}", "Enter opens"),
     Step("/bare", "bob: Alice, the projector is in room 2"),
     Step("/export md {file}", "5 messages of #lobby written to"),
+    Step("/reply {linked} I will look", "I will look"),
+    Step("/thread {linked}", "1 message answers"),
+    Step("/replied {linked}", "That message answers no other one."),
+    Step("/back", "There is nothing to come back from"),
     Step("/me waves", "* alice waves"),
     Step("/topic all about the room", "all about the room"),
     Step("/pin", "Pinned: "),

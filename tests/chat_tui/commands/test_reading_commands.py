@@ -68,7 +68,7 @@ async def test_mentions_are_of_others_in_the_text_and_as_whole_words(tmp_path: P
     scene = short_talk()
     listed = await simulated(scene, "/mentions")
 
-    assert "Nobody has mentioned alice here." in nobody.text
+    assert "Nobody has mentioned alice." in nobody.text
     assert isinstance(listed.found, Listed)
     assert [line.text.split()[0] for line in listed.found.lines] == ["Alice,", "@alice"]
 

@@ -60,6 +60,7 @@ def check_repairs(peers: int, profile: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("profile", PROFILE_NAMES)
 def test_what_each_receives_grows_no_faster_than_the_group(profile: str) -> None:
     small, large = crowd(200, profile), crowd(1000, profile)

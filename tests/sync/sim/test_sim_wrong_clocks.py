@@ -337,6 +337,7 @@ def test_a_newcomer_with_a_wrong_clock_reads_everything(person: Person, ahead: N
     world.end()
 
 
+@pytest.mark.grid
 def test_two_hundred_people_go_on_with_ten_wrong_clocks_among_them() -> None:
     world = World(200, 3, Link(), Terms(reconcile=False))
     for number, node in enumerate(world.nodes):
