@@ -69,7 +69,7 @@ async def test_searching_selecting_and_looking_closer(tmp_path: Path) -> None:
         await alice.press("y")
         await alice.until("Copied the message")
         await alice.press("q")
-        quoted = await alice.until("│ > who has the cable?")
+        quoted = await alice.until("│ > alice: who has the cable?")
         await leave(alice)
 
     assert "Message " in details

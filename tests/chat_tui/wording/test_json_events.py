@@ -141,19 +141,6 @@ def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
 
 
 @pytest.mark.net
-async def test_line_mode_prints_a_message_once_it_is_delivered(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    async with line_mode(tmp_path) as (_, face):
-        face.event(PreviewShown(line(1, loading=True)))
-        before = capsys.readouterr().out
-        face.event(MessageShown(line(1)))
-
-    assert before == ""
-    assert capsys.readouterr().out.endswith("bob: message 1\n")
-
-
-@pytest.mark.net
 async def test_line_mode_says_who_is_away_verified_or_does_something(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
