@@ -219,7 +219,7 @@ async def test_idle_sessions_do_not_keep_a_friend_from_the_history(
                 read = await equal_logs([alice, bob])
                 await bob.wait_for("sync", within_s=FOUND_WITHIN_S)
                 await bob.send("/sync")  # which bob begins, whoever has the smaller key
-                await bob.wait_for("sync", result="equal", within_s=FOUND_WITHIN_S)
+                await bob.wait_for("sync", outcome="converged", within_s=FOUND_WITHIN_S)
             await deed.end()
 
         assert sorted(read) == ["one", "three", "two"]
