@@ -68,7 +68,7 @@ async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
 @pytest.mark.parametrize(
     ("title", "shows"),
     [
-        ("Search", "Search for words"),
+        ("Search", " Search #lobby"),
         ("Select a message", "Enter details"),
         ("First unread message", "Nothing is unread here."),
         ("Text without boxes", "Select with the mouse"),
