@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sync.machine import HOUR, ChannelId
-from sync.manager.registry import WITH_STATE
+from sync.manager.registry import WITH_CALIMERO, WITH_STATE
 from sync.view.view import SyncShown
 from tests.support.storage.archives import histories, in_causal_order
 from tests.support.sync.meetings.stocks import NAME, TEA, stock
@@ -30,7 +30,10 @@ async def test_of_a_thousand_logs_fifty_grew(tmp_path: Path, entries: int) -> No
     await stock(tmp_path, "alice", everything)
     await stock(tmp_path, "bob", [one for one in everything if one.entry.message_id not in grown])
 
-    async with host(tmp_path, "alice", NAME) as alice, host(tmp_path, "bob", NAME) as bob:
+    async with (
+        host(tmp_path, "alice", NAME, protocols=WITH_CALIMERO) as alice,
+        host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
+    ):
         assert held(bob) == len(everything) - GROWN
         await meet(alice, bob)
         await until(lambda: held(bob) == len(everything), "bob has the new ones")
