@@ -107,11 +107,14 @@ def change_keys(app: ChatApp, **keys: str) -> None:
 
 
 async def paint(app: ChatApp, pilot: Pilot[None]) -> None:
-    """Let the screen show what came."""
-    app.call_next(app._paint)
-    app.call_next(app._tick)
-    await pilot.pause()
-    await pilot.pause()
+    """Let the screen show all that came, in as many slices as this computer needs."""
+    while True:
+        app.call_next(app._paint)
+        app.call_next(app._tick)
+        await pilot.pause()
+        await pilot.pause()
+        if not app._feed._batch:
+            return
 
 
 def is_selected(app: ChatApp, text: str) -> bool:
