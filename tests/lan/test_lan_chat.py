@@ -120,6 +120,7 @@ async def test_who_joins_late_gets_everything(lab: Lab, tmp_path: Path) -> None:
             assert sorted(read) == sorted(said)
 
 
+@pytest.mark.grid
 async def test_a_host_frozen_for_a_minute_catches_up(lab: Lab, tmp_path: Path) -> None:
     async with people_on(lab, tmp_path, lab.hosts) as everyone:
         *awake, frozen = everyone

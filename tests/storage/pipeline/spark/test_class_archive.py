@@ -116,6 +116,7 @@ def pipeline(home: Path, *arguments: object, **variables: str) -> subprocess.Com
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="where the cache is, a variable says on Linux")
+@pytest.mark.grid
 def test_jobs_start_with_what_was_prepared_and_without_if_it_is_damaged(tmp_path: Path) -> None:
     need_java()
     export, loaded = tmp_path / "export", tmp_path / "loaded.log"

@@ -31,6 +31,7 @@ SETTINGS: Final = (
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.grid
 def test_pods_give_the_same_rows_as_one_process(spark: "SparkSession", tmp_path: Path) -> None:
     made(tmp_path / "in", plan())
     ran(spark, tmp_path, "consolidate", tmp_path / "in", out="alone")
