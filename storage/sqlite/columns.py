@@ -1,5 +1,8 @@
 """Conversion to and from SQLite values: ids as bytes, u64 as signed integers, enums as numbers."""
 
+import sqlite3
+from itertools import chain
+from struct import Struct
 from typing import Final
 
 from sync.group.status import Status
@@ -22,6 +25,13 @@ STATUS_OF: Final = {number: status for status, number in STATUS.items()}
 DELIVERY_OF: Final = {number: delivery for delivery, number in DELIVERY.items()}
 
 
+STAMPED_AT_ONCE: Final = 1024
+"""Rows that are put together at once."""
+
+OTHER_SIGN: Final = bytes([byte ^ 0x80 for byte in range(256)])
+"""First byte of a signed number by that of the unsigned one it stands for, and the other way."""
+
+
 def from_u64(value: int) -> int:
     """Return the integer that stands for the unsigned 64-bit `value`."""
     return value - U64_MIDDLE
@@ -30,6 +40,15 @@ def from_u64(value: int) -> int:
 def to_u64(stored: int) -> int:
     """Return the unsigned 64-bit value that `stored` stands for."""
     return stored + U64_MIDDLE
+
+
+def stamped_rows(rows: sqlite3.Cursor) -> bytes:
+    """Return rows of a stored u64 and 32 bytes each, as `sync.group.records.stamped_row` does."""
+    packed = bytearray()
+    while some := rows.fetchmany(STAMPED_AT_ONCE):
+        packed += Struct(">" + "q32s" * len(some)).pack(*chain.from_iterable(some))
+    packed[::40] = packed[::40].translate(OTHER_SIGN)
+    return bytes(packed)
 
 
 def message_id(stored: bytes) -> MessageId:

@@ -21,6 +21,7 @@ from storage.sqlite.columns import (
     from_u64,
     message_id,
     peer_id,
+    stamped_rows,
     to_u64,
 )
 from storage.sqlite.contradictions import Tops, found_at_commit
@@ -48,6 +49,7 @@ from storage.sqlite.queries import (
     LOAD_BY_HASH,
     LOADING_AFTER,
     LOADING_IDS,
+    LOG,
     NEWEST_TIPS,
     OF_CHANNEL,
     OF_MESSAGE,
@@ -58,6 +60,7 @@ from storage.sqlite.queries import (
     SET_DELIVERY,
     SET_LOG,
     SET_STATUS,
+    SYNC_IDS,
     UNNAMED_TIPS,
     UNSENT,
 )
@@ -78,7 +81,7 @@ from sync.entries.entry import Entry
 from sync.errors import StorageError
 from sync.group.clock_values import Answer
 from sync.group.ingest import outline_of_entry
-from sync.group.records import GAPS_MAX, Contradiction, stamped_row
+from sync.group.records import GAPS_MAX, Contradiction
 from sync.group.values import (
     Altered,
     ChannelState,
@@ -445,15 +448,8 @@ def _restore(
     (newest_own,) = db.execute(
         "SELECT max(created_ns) FROM unparked WHERE channel = ? AND author = ?", (channel, author)
     ).fetchone()
-    log = db.execute(
-        "SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id",
-        (channel,),
-    )
-    sync_ids = db.execute(
-        "SELECT created_ns, waku_hash FROM unparked WHERE channel = ? "
-        "ORDER BY created_ns, waku_hash",
-        (channel,),
-    )
+    log = stamped_rows(db.execute(LOG, (channel,)))
+    sync_ids = stamped_rows(db.execute(SYNC_IDS, (channel,)))
     outgoing = db.execute(
         "SELECT message_id, delivery, attempts, created_ns, waku_hash FROM unacknowledged "
         "WHERE channel = ? AND status != ? ORDER BY lamport, message_id",
@@ -461,10 +457,8 @@ def _restore(
     )
     return ChannelState(
         log_number=to_u64(own_log),
-        log=b"".join([stamped_row(to_u64(lamport), stored) for lamport, stored in log]),
-        sync_ids=b"".join(
-            [stamped_row(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]
-        ),
+        log=log,
+        sync_ids=sync_ids,
         logs=logs_of(channel, db, damaged),
         own_log=_own_log(channel, author, own_log, db),
         own_created_ns=0 if newest_own is None else to_u64(newest_own),

@@ -33,6 +33,12 @@ LOAD_BY_HASH: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
         after_gap, delivery FROM messages WHERE waku_hash = ? AND channel = ?
 """
+LOG: Final = """
+    SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id
+"""
+SYNC_IDS: Final = """
+    SELECT created_ns, waku_hash FROM unparked WHERE channel = ? ORDER BY created_ns, waku_hash
+"""
 NEWEST_TIPS: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
     FROM delivered

@@ -122,12 +122,7 @@ class IdTable:
         del self._ids[-ID_BYTES:]
         self._count += len(ids) // ID_BYTES
         places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
-        parts = (places >> np.uint64(PART_SHIFT)).astype(np.intp)
-        order = np.argsort(parts, kind="stable")
-        filled, starts = np.unique(parts[order], return_index=True)
-        ends = [*starts[1:].tolist(), len(order)]
-        for part, start, end in zip(filled.tolist(), starts.tolist(), ends, strict=True):
-            self._fill(part, places, order[start:end], first)
+        self._fill((places >> np.uint64(PART_SHIFT)).astype(np.int64), places, first)
 
     def id_of(self, number: int) -> MessageId:
         """Return the id with this number."""
@@ -135,36 +130,44 @@ class IdTable:
             return MessageId(self._odd_ids[number])
         return MessageId(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES].hex())
 
-    def _fill(
-        self, part: int, places: NDArray[np.uint64], added: NDArray[np.intp], first: int
-    ) -> None:
-        """Put the ids at `added` among `places` into one part.
+    def _fill(self, parts: NDArray[np.int64], places: NDArray[np.uint64], first: int) -> None:
+        """Put new ids into their parts, all together.
 
         In the order of their slots each goes to its own, or the first free one after the last: a
-        running maximum. Ids that this puts beyond the end, or on a taken slot, go one by one.
+        running maximum, which begins anew in each part. Ids that this puts beyond the end, or on a
+        taken slot, go one by one.
         """
-        old = self._parts[part]
-        size = SLOTS_MIN
-        while 3 * (self._sizes[part] + len(added)) >= 2 * size:
-            size *= 2
-        tags = places[added] >> np.uint64(TAG_SHIFT) & np.uint64(TAG_MASK)
-        entries = tags << np.uint64(32) | (added + first).astype(np.uint64)
-        homes = (tags & np.uint64(size - 1)).astype(np.int64)
-        by_home = np.argsort(homes, kind="stable")
-        steps = np.arange(len(added))
-        slots = np.maximum.accumulate(homes[by_home] - steps) + steps
-        fits = slots < size
-        table = np.zeros(size, np.uint64)
-        table[slots[fits]] = entries[by_home[fits]]
-        filled = _slots(0)
-        filled.frombytes(table.tobytes())
-        self._parts[part] = filled
-        for entry in entries[by_home[~fits]].tolist():
-            _put(filled, entry)
-        for entry in old or ():
-            if entry:
-                _put(filled, entry)
-        self._sizes[part] += len(added)
+        filled, rows, added = np.unique(parts, return_inverse=True, return_counts=True)
+        totals = [
+            self._sizes[part] + new
+            for part, new in zip(filled.tolist(), added.tolist(), strict=True)
+        ]
+        sizes = np.array([max(SLOTS_MIN, 1 << (3 * one // 2).bit_length()) for one in totals])
+        tags = places >> np.uint64(TAG_SHIFT) & np.uint64(TAG_MASK)
+        entries = tags << np.uint64(32) | np.arange(first, first + len(places), dtype=np.uint64)
+        homes = rows << 32 | tags.astype(np.int64) & (sizes[rows] - 1)
+        order = np.argsort(homes, kind="stable")
+        steps = np.arange(len(order))
+        slots = np.maximum.accumulate(homes[order] - steps) + steps
+        rows, entries = rows[order], entries[order]
+        slots -= rows << 32
+        fits = slots < sizes[rows]
+        ends = np.cumsum(sizes)
+        together = np.zeros(ends[-1], np.uint64)
+        together[(ends - sizes)[rows[fits]] + slots[fits]] = entries[fits]
+        tables: list[array[int]] = []
+        for part, end, size, total in zip(
+            filled.tolist(), ends.tolist(), sizes.tolist(), totals, strict=True
+        ):
+            table = _slots(0)
+            table.frombytes(together[end - size : end].tobytes())
+            for entry in self._parts[part] or ():
+                if entry:
+                    _put(table, entry)
+            self._parts[part], self._sizes[part] = table, total
+            tables.append(table)
+        for row, entry in zip(rows[~fits].tolist(), entries[~fits].tolist(), strict=True):
+            _put(tables[row], entry)
 
 
 class OrderedLog:

@@ -93,13 +93,9 @@ def hash_of(
     pubsub_topic: str, content_topic: str, payload: bytes, timestamp: Nanos, meta: bytes = b""
 ) -> bytes:
     """Return `deterministic_hash` of a message by its fields."""
-    return hashlib.sha256(
-        pubsub_topic.encode()
-        + payload
-        + content_topic.encode()
-        + meta
-        + timestamp.to_bytes(8, "big", signed=True)
-    ).digest()
+    time = timestamp.to_bytes(8, "big", signed=True)
+    parts = (pubsub_topic.encode(), payload, content_topic.encode(), meta, time)
+    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def sync_id(pubsub_topic: str, message: WakuMessage) -> SyncId:

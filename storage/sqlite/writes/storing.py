@@ -1,12 +1,12 @@
 """Rows of new messages, written from columns: entries are not opened for it."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
-from storage.sqlite.columns import DELIVERY, STATUS, from_u64
+from storage.sqlite.columns import DELIVERY, STATUS, U64_MIDDLE
 from storage.sqlite.looks import readable
 from storage.sqlite.queries import LAST_NUMBER, STORE, STORE_PARENTS, STORE_TEXTS
 from storage.sqlite.rows import ROWS_AT_ONCE, Row, execute_for_rows
@@ -18,8 +18,9 @@ from sync.sds.message import Delivery
 
 Stores: TypeAlias = StoreMessage | StoreChecked
 
-BULK_ROWS: Final = 256
-"""Rows in one statement of a swap, for which nobody waits: a tenth quicker than 64."""
+BULK_ROWS: Final = 1024
+"""Rows in one statement of a swap, for which nobody waits: a quarter quicker than 64. Of a message
+there are 17 values, and 32,766 are what a statement takes."""
 
 PARENTS_AT_ONCE: Final = 16 * 1024
 """Parents that are sorted and written together, 2 MB: by then some go to each page of their index,
@@ -71,17 +72,6 @@ class Bulk:
         self._parents.clear()
 
 
-class _Beside(NamedTuple):
-    """Columns of a row that are in no entry."""
-
-    waku_hash: bytes
-    payload: bytes
-    status: Status
-    after_gap: bool
-    delivery: Delivery | None
-    attempts: int
-
-
 def store(
     records: Sequence[Stores], db: sqlite3.Connection, bulk: Bulk | None = None
 ) -> list[Stored]:
@@ -97,9 +87,24 @@ def store(
     stored: list[Stored] = []
     rows: list[Row] = []
     for number, record in enumerate(records, start=last + 1):
-        one, beside = _taken(number, record)
+        if isinstance(record, StoreChecked):
+            channel, columns, content, waku_hash, payload, status, after_gap, delivery = record
+            one = Stored(number, bytes.fromhex(channel), columns, content)
+            rows.append(_message_row(one, waku_hash, payload, status, after_gap, delivery, 0))
+        else:
+            message = record.message
+            one = Stored.of(number, bytes.fromhex(message.channel), message.entry)
+            row = _message_row(
+                one,
+                message.waku_hash,
+                message.payload,
+                record.status,
+                record.after_gap,
+                record.delivery,
+                record.attempts,
+            )
+            rows.append(row)
         stored.append(one)
-        rows.append(_message_row(one, beside))
     execute_for_rows(db, STORE, rows, at_once=at_once)
     parents = [
         (one.number, parent)
@@ -110,41 +115,35 @@ def store(
         execute_for_rows(db, STORE_PARENTS, parents)
     else:
         bulk.add(parents, db)
-    texts = [row for one in stored for row in _text_rows(one)]
+    texts = [
+        (one.number, text.nick, text.text)
+        for one in stored
+        if (text := readable(one.columns.kind, one.body)) is not None
+    ]
     execute_for_rows(db, STORE_TEXTS, texts, at_once=at_once)
     return stored
 
 
-def _taken(number: int, record: Stores) -> tuple[Stored, _Beside]:
-    if isinstance(record, StoreChecked):
-        channel, columns, content, waku_hash, payload, status, after_gap, delivery = record
-        beside = _Beside(waku_hash, payload, status, after_gap, delivery, 0)
-        return Stored(number, bytes.fromhex(channel), columns, content), beside
-    message = record.message
-    beside = _Beside(
-        message.waku_hash,
-        message.payload,
-        record.status,
-        record.after_gap,
-        record.delivery,
-        record.attempts,
-    )
-    return Stored.of(number, bytes.fromhex(message.channel), message.entry), beside
-
-
-def _message_row(stored: Stored, beside: _Beside) -> Row:
+def _message_row(  # noqa: PLR0913, PLR0917  # the columns of a row
+    stored: Stored,
+    waku_hash: bytes,
+    payload: bytes,
+    status: Status,
+    after_gap: bool,  # noqa: FBT001  # by its place
+    delivery: Delivery | None,
+    attempts: int,
+) -> Row:
     columns = stored.columns
-    waku_hash, payload, status, after_gap, delivery, attempts = beside
     return (
         stored.number,
         stored.channel,
         columns.message_id,
         waku_hash,
-        from_u64(columns.created_ns),
-        from_u64(columns.lamport),
+        columns.created_ns - U64_MIDDLE,  # four calls a message are a microsecond
+        columns.lamport - U64_MIDDLE,
         columns.author,
-        from_u64(columns.log),
-        from_u64(columns.seq),
+        columns.log - U64_MIDDLE,
+        columns.seq - U64_MIDDLE,
         columns.backlink,
         columns.kind,
         STATUS[status],
@@ -154,10 +153,3 @@ def _message_row(stored: Stored, beside: _Beside) -> Row:
         columns.body_size,
         payload,
     )
-
-
-def _text_rows(stored: Stored) -> Iterator[tuple[int, str, str]]:
-    """Yield what the search index takes of a message: nothing, if it is no text."""
-    text = readable(stored.columns.kind, stored.body)
-    if text is not None:
-        yield stored.number, text.nick, text.text

@@ -144,8 +144,9 @@ def decode(payload: bytes) -> Message:
     match tag := reader.u8():
         case 2:
             head = _read_head(reader)
-            records = reader.each(lambda: _read_record(reader), RECORDS_MAX)
-            if hashlib.sha256(_written(records)).digest() != head.digest:
+            start = reader.offset
+            records = reader.blobs(RECORDS_MAX, RECORD_MAX)
+            if hashlib.sha256(reader.since(start)).digest() != head.digest:
                 raise DecodeError("a page whose digest is not that of its records")
             message = SnapshotChunk(head, records)
         case 21:
@@ -210,13 +211,6 @@ def _read_head(reader: BorshReader) -> ChunkHead:
         total=reader.u64(),
         last=_read_flag(reader),
     )
-
-
-def _read_record(reader: BorshReader) -> bytes:
-    size = reader.u32()
-    if size > RECORD_MAX:
-        raise BoundError(f"a record of {size} bytes, {RECORD_MAX} are allowed")
-    return reader.fixed(size)
 
 
 def _write_place(out: BorshWriter, place: LogPlace) -> None:

@@ -47,6 +47,39 @@ def test_a_list_that_is_too_long_is_refused_before_it_is_read() -> None:
         reader.each(reader.u8, 32)
 
 
+LISTS = st.lists(st.binary(max_size=5), max_size=4)
+
+
+@given(LISTS, st.binary(max_size=2), st.integers(0, 40))
+def test_byte_strings_are_read_together_as_one_by_one(
+    listed: list[bytes], behind: bytes, cut: int
+) -> None:
+    out = BorshWriter()
+    out.u32(len(listed))
+    for one in listed:
+        out.u32(len(one))
+        out.fixed(one, len(one))
+    data = bytes(out.data + behind)[:cut]
+    together, slowly = BorshReader(data), BorshReader(data)
+
+    try:
+        expected = slowly.each(lambda: slowly.fixed(slowly.u32()), 4)
+    except DecodeError:
+        with pytest.raises(DecodeError):
+            together.blobs(4, 5)
+    else:
+        assert together.blobs(4, 5) == expected == tuple(listed)
+        assert together.offset == slowly.offset
+        assert together.since(0) == data[: together.offset]
+
+
+def test_byte_strings_are_bounded_before_they_are_read() -> None:
+    with pytest.raises(BoundError):
+        BorshReader(b"\xff\xff\xff\xff").blobs(32, 5)
+    with pytest.raises(BoundError):
+        BorshReader(b"\x01\0\0\0\x06\0\0\0abcdef").blobs(32, 5)
+
+
 def test_a_text_is_bounded_and_utf_8() -> None:
     with pytest.raises(BoundError):
         BorshReader(b"\x04\0\0\0abcd").text(3)
