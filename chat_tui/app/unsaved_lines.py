@@ -43,9 +43,14 @@ class Held:
             result = await self._write(line)
             if not result.refused_by_disk:
                 return result
-            self._refusal = result
+            return self.hold(line, result)
+        return self.hold(line, self._refusal)
+
+    def hold(self, line: Input, refusal: Result) -> Result | None:
+        """Have a line wait that the disk refused; returns the refusal if too many wait."""
+        self._refusal = refusal
         if len(self._lines) >= HELD_MAX:
-            return self._refusal
+            return refusal
         self._lines.append(line)
         return None
 

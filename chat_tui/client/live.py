@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from chat_tui.client.doctor_findings import Finding
     from chat_tui.client.protocol_log_writer import LogKeeper
     from sync.net.node import Node
+    from sync.net.own_writes import Outcome
 
 LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64
@@ -425,6 +426,26 @@ class Client:
             await refuse_answering(self.history, channel, reply_to)
         body = encode_text(Text(self.nick, text, reply_to=reply_to or ""))
         return await self._node.submit(channel, Kind.TEXT, body, reply_to)
+
+    async def send_texts(self, channel: ChannelId, texts: Sequence[str]) -> list["Outcome"]:
+        """Write texts that answer nothing, in order, as `send_text` does one.
+
+        Returns what became of each, once that is known of all: one commit may have many.
+        """
+        try:
+            self.people.refuse_writing(channel)
+            self._refuse(channel, Right.WRITE)
+        except LocalError as error:
+            return [error for _ in texts]
+        bodies: list[bytes] = []
+        refused: dict[int, LocalError] = {}
+        for at, text in enumerate(texts):
+            try:
+                bodies.append(encode_text(Text(self.nick, text)))
+            except LocalError as error:
+                refused[at] = error
+        written = iter(await self._node.submit_all(channel, Kind.TEXT, bodies))
+        return [refused[at] if at in refused else next(written) for at in range(len(texts))]
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""

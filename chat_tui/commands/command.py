@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from chat_tui.client.chat import Chat
-from sync.errors import LocalError
+from sync.errors import ChatError, LocalError, StorageError
 from sync.machine import ChannelId, MessageId
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ class Result:
     """Number of the last messages that line mode prints again."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""
+
+
+def refused(error: ChatError) -> Result:
+    """Return the result of a line that could not be written, or a command that was not done."""
+    return Result(ok=False, text=str(error), refused_by_disk=isinstance(error, StorageError))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,11 @@ from chat_tui.commands import (
     trust,
     writing,
 )
-from chat_tui.commands.command import At, Command, Result
-from chat_tui.text.slash import is_command
+from chat_tui.commands.command import At, Command, Result, refused
+from chat_tui.text.slash import is_command, text_of
 from chat_tui.wording import membership as membership_words
 from chat_tui.wording import sentences
-from sync.errors import LocalError, StorageError
+from sync.errors import LocalError
 
 NEAREST: Final = 3
 
@@ -50,17 +50,14 @@ class Commands:
         """
         try:
             if not is_command(line):
-                doubled = line.lstrip().startswith("//")
-                return await self._write(line.lstrip()[1:] if doubled else line, at)
+                return await self._write(text_of(line), at)
             word, _, rest = line.strip().partition(" ")
             command = BY_NAME.get(word.casefold())
             if command is None:
                 return Result(ok=False, text=unknown(word))
             return await command.run(self._chat, rest.strip(), at)
-        except StorageError as error:
-            return Result(ok=False, text=str(error), refused_by_disk=True)
         except LocalError as error:
-            return Result(ok=False, text=str(error))
+            return refused(error)
 
     def vocabulary(self) -> list[str]:
         """Return what Tab completes: commands, channels, and the names of peers and members."""

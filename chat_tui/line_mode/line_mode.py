@@ -16,7 +16,7 @@ from chat_tui.client.control_server import serving
 from chat_tui.client.doctor_findings import as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
-from chat_tui.commands.command import At, Result
+from chat_tui.commands.command import At, Result, refused
 from chat_tui.commands.people import DOCTOR
 from chat_tui.commands.reading import line_named
 from chat_tui.commands.table import Commands
@@ -25,12 +25,15 @@ from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.earlier import lines_before
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
 from chat_tui.line_mode.since import Since
-from chat_tui.text.slash import is_command
-from sync.errors import LocalError
+from chat_tui.text.slash import is_command, text_of
+from sync.errors import ChatError, LocalError
 from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown, PreviewShown
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
+
+TOGETHER_MAX: Final = 128
+"""Lines that were read together and are written together: a quarter of what one commit has."""
 
 AGAIN_S: Final = 1.0
 """Between two looks at whether the disk takes what waits for it, while anything does."""
@@ -54,7 +57,7 @@ class LineMode:
         self._writes: set[asyncio.Task[None]] = set()
         self._refused = Held(self._run)
         self._refusing = asyncio.Event()
-        self._room = asyncio.Semaphore(WRITES_MAX)
+        self._unwritten = 0
         self._held: list[Event] | None = []
         self._flushing = False
         self._stop = asyncio.Event()
@@ -193,14 +196,22 @@ class LineMode:
             self._stop.set()
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
-        async for text in input_lines():
-            fields = None if self._at_terminal else written.object_of(text)
-            if fields is not None:
-                await self._write_object(fields, tasks)
-            elif is_command(text):
-                await self._command(text, tasks)
-            elif text.strip():
-                await self._write_soon(Input(text, self._channel), tasks)
+        async for texts in input_lines():
+            together: list[Input] = []
+            for text in texts:
+                fields = None if self._at_terminal else written.object_of(text)
+                if fields is None and not is_command(text):
+                    if text.strip():
+                        together.append(Input(text, self._channel))
+                    if len(together) < TOGETHER_MAX:
+                        continue
+                await self._write_soon(together, tasks)
+                together = []
+                if fields is not None:
+                    await self._write_object(fields, tasks)
+                elif is_command(text):
+                    await self._command(text, tasks)
+            await self._write_soon(together, tasks)
         if self._writes:
             await asyncio.wait(self._writes)
         if not stay:
@@ -222,14 +233,19 @@ class LineMode:
             self._flush_soon()
             return
         line = Input(written.as_typed(fields["text"]), channel, answers=answers)
-        await self._write_soon(line, tasks)
+        await self._write_soon([line], tasks)
 
-    async def _write_soon(self, line: Input, tasks: asyncio.TaskGroup) -> None:
+    async def _write_soon(self, lines: Sequence[Input], tasks: asyncio.TaskGroup) -> None:
+        """Write lines of one channel, once there is room."""
+        if not lines:
+            return
         await self._client.room()
-        await self._room.acquire()
-        writing = tasks.create_task(self._write(line))
+        while self._unwritten >= WRITES_MAX:
+            await asyncio.wait(self._writes, return_when=asyncio.FIRST_COMPLETED)
+        self._unwritten += len(lines)
+        writing = tasks.create_task(self._write_all(lines))
         self._writes.add(writing)
-        writing.add_done_callback(self._written)
+        writing.add_done_callback(self._writes.discard)
 
     async def _command(self, text: str, tasks: asyncio.TaskGroup) -> None:
         if self._writes:
@@ -257,12 +273,25 @@ class LineMode:
             for line in as_lines(finding):
                 yield line
 
-    def _written(self, writing: asyncio.Task[None]) -> None:
-        self._writes.discard(writing)
-        self._room.release()
+    async def _write_all(self, lines: Sequence[Input]) -> None:
+        """Write lines of one channel; several at once where nothing is known but their texts."""
+        channel = lines[0].channel
+        try:
+            if len(lines) == 1 or self._refused or channel is None:
+                for line in lines:
+                    self._tell_refusal(await self._refused.write_line(line))
+                return
+            outcomes = await self._client.send_texts(channel, [text_of(one.text) for one in lines])
+            for line, outcome in zip(lines, outcomes, strict=True):
+                if isinstance(outcome, ChatError):
+                    result = refused(outcome)
+                    held = self._refused.hold(line, result) if result.refused_by_disk else result
+                    self._tell_refusal(held)
+        finally:
+            self._unwritten -= len(lines)
 
-    async def _write(self, line: Input) -> None:
-        result = await self._refused.write_line(line)
+    def _tell_refusal(self, result: Result | None) -> None:
+        """Tell that a line was not written, or that it waits for the disk (None)."""
         if result is None:
             self._face.waiting(len(self._refused))
             self._refusing.set()
@@ -295,19 +324,21 @@ def _line_of(event: Event) -> Line | None:
     return event.line if isinstance(event, MessageShown | PreviewShown) else None
 
 
-async def input_lines() -> AsyncIterator[str]:
-    """Yield the lines of standard input; whatever it is, a pipe, a file or a terminal."""
+async def input_lines() -> AsyncIterator[list[str]]:
+    """Yield the lines of standard input, those together that came together.
+
+    Whatever it is: a pipe, a file or a terminal.
+    """
     descriptor = sys.stdin.fileno()
     pending = b""
     while chunk := await _read_chunk(descriptor):
         *lines, pending = (pending + chunk).split(b"\n")
-        for line in lines:
-            yield line.decode(errors="replace").rstrip("\r")
         if len(pending) > LINE_MAX:
-            yield pending.decode(errors="replace")
+            lines.append(pending)
             pending = b""
+        yield [line.decode(errors="replace").rstrip("\r") for line in lines]
     if pending:
-        yield pending.decode(errors="replace")
+        yield [pending.decode(errors="replace")]
 
 
 async def _read_chunk(descriptor: int) -> bytes:

@@ -82,7 +82,7 @@ def message(line: Line, name: Name) -> Json:
 
 
 def aged(shown: Json, now: Nanos | None = None) -> Json:
-    """Return a message with `old`: whether it is of before, or was written long before `now`.
+    """Put `old` into a message: whether it is of before, or was written long before `now`.
 
     Args:
         shown: as of `message`; other events are returned as they are.
@@ -90,13 +90,12 @@ def aged(shown: Json, now: Nanos | None = None) -> Json:
     """
     if shown["event"] != "message":
         return shown
-    return {**shown, "old": now is None or now - shown["created_ns"] > OLD_AFTER}
+    shown["old"] = now is None or now - shown["created_ns"] > OLD_AFTER
+    return shown
 
 
 def to_json(event: Event, name: Name) -> Json | None:
     """Return an event; None for one that scripts do not hear of."""
-    if isinstance(event, OpShown | MembershipShown | PendingShown | PendingEndedShown):
-        return _governed(event, name)
     match event:
         case MessageShown(line):
             return message(line, name)
@@ -157,6 +156,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return _session(event, name)
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
+        case OpShown() | MembershipShown() | PendingShown() | PendingEndedShown():
+            return _governed(event, name)
         case LineChanged() | LooksShown() | HistoryShown() | PushedOutShown():
             return None  # what waits was not told of either, and lines are told as they came
         case (
@@ -260,9 +261,12 @@ def snapshot(shown: Snapshot, name: Name) -> Json:
     return {"event": "status", **plain}
 
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def dumps(event: Json) -> str:
     """Return one line of JSON."""
-    return json.dumps(event, ensure_ascii=False)
+    return _encode(event)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes

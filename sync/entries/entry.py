@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 from proto import entry_pb2
 from sync.errors import DecodeError, LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.structures.codec import UVARINT_MAX, encode_uvarint
 
 VERSION: Final = 1
 BODY_MAX: Final = 60 * 1024
@@ -129,30 +130,38 @@ def lipmaa(seq: int) -> int:
 
 
 def encode_header(header: Header) -> bytes:
-    """Return the bytes the author signs: ascending fields, minimal varints."""
-    return entry_pb2.Header(
-        version=VERSION,
-        author=bytes.fromhex(header.author),
-        channel_id=bytes.fromhex(header.channel_id),
-        log=header.log,
-        seq=header.seq,
-        backlink=_id_bytes(header.backlink),
-        skiplink=_id_bytes(header.skiplink),
-        created_ns=header.created_ns,
-        lamport=header.lamport,
-        parents=[
-            entry_pb2.Parent(
-                message_id=bytes.fromhex(parent.message_id),
-                author=bytes.fromhex(parent.author),
-                waku_hash=parent.waku_hash,
-            )
-            for parent in header.parents
-        ],
-        governance=header.governance,
-        kind=header.kind,  # type: ignore[arg-type]  # unknown kinds are legal
-        body_size=header.body_size,
-        body_hash=header.body_hash,
-    ).SerializeToString(deterministic=True)
+    """Return the bytes the author signs: ascending fields, minimal varints.
+
+    They are put together here, in a third of the time of a protobuf message that is filled and
+    written; as there, a number that is 0 is left out.
+    """
+    from_hex = bytes.fromhex
+    author, channel = from_hex(header.author), from_hex(header.channel_id)
+    assert (len(author), len(channel)) == (HASH_SIZE, CHANNEL_SIZE)
+    parts = [b"\x08\x01\x12\x20", author, b"\x1a\x10", channel]  # version and author, channel
+    if header.log:
+        parts += (b"\x21", header.log.to_bytes(8, "little"))
+    if header.seq:
+        parts += (b"\x28", encode_uvarint(header.seq))
+    if header.backlink is not None:
+        parts += (b"\x32\x20", from_hex(header.backlink))
+    if header.skiplink is not None:
+        parts += (b"\x3a\x20", from_hex(header.skiplink))
+    if header.created_ns:
+        parts += (b"\x41", header.created_ns.to_bytes(8, "little"))
+    if header.lamport:
+        parts += (b"\x48", encode_uvarint(header.lamport))
+    for parent in header.parents:
+        parts += (b"\x52\x66\x0a\x20", from_hex(parent.message_id))
+        parts += (b"\x12\x20", from_hex(parent.author), b"\x1a\x20", parent.waku_hash)
+    for head in header.governance:
+        parts += (b"\x5a\x20", head)
+    if header.kind:
+        parts += (b"\x60", encode_uvarint(header.kind & UVARINT_MAX))  # unknown kinds are legal
+    if header.body_size:
+        parts += (b"\x68", encode_uvarint(header.body_size))
+    parts += (b"\x72\x20", header.body_hash)
+    return b"".join(parts)
 
 
 def seal(header: Header, body: bytes, sign: Callable[[bytes], bytes]) -> Entry:
@@ -202,7 +211,7 @@ def open_content(content: bytes) -> Entry:
         raise DecodeError(f"not a signed entry: {error}") from error
     header_bytes, signature, body = signed.header, signed.signature, signed.body  # each is a copy
     header = _header_from_wire(parsed)
-    # What was parsed is encoded again, which takes a tenth of `encode_header`; what we do not know
+    # What was parsed is encoded again, which takes a third of `encode_header`; what we do not know
     # of it is no part of any entry.
     parsed.DiscardUnknownFields()
     if parsed.SerializeToString(deterministic=True) != header_bytes:
@@ -330,10 +339,6 @@ def check_heads(heads: tuple[bytes, ...]) -> tuple[bytes, ...]:
 
 def _link(value: bytes, *, present: bool) -> MessageId | None:
     return MessageId(_hash_hex(value)) if present else None
-
-
-def _id_bytes(message_id: MessageId | None) -> bytes | None:
-    return None if message_id is None else bytes.fromhex(message_id)
 
 
 def _sized(value: bytes) -> bytes:

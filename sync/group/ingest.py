@@ -89,10 +89,12 @@ class Gate:
         message = decode(payload, self.limits)
         if message.channel_id != self.channel:
             raise RemoteError("a message of another channel came in this one")
-        if not all(_is_id(entry.message_id) for entry in message.causal_history):
-            raise RemoteError("the causal history names something that is no message id")
-        if not all(_is_id(entry.message_id) for entry in message.repair_request):
-            raise RemoteError("the repair request names something that is no message id")
+        for entry in message.causal_history:
+            if not _is_id(entry.message_id):
+                raise RemoteError("the causal history names something that is no message id")
+        for entry in message.repair_request:
+            if not _is_id(entry.message_id):
+                raise RemoteError("the repair request names something that is no message id")
         return message
 
     def check(self, message: Message) -> StoredMessage:

@@ -7,7 +7,7 @@ from sync.group.ingest import content_of
 from sync.machine import ChannelId
 from sync.sds import events as sds
 from sync.sds.message import Delivery
-from sync.sds.wire import encode
+from sync.sds.wire import encode, encode_around
 
 
 def mapped(
@@ -40,6 +40,8 @@ def mapped(
                 return []  # it waits on the disk already
             return [values.StoreMessage(fresh, values.Status.WAITING, delivery=delivery)]
         case sds.Broadcast(message):
+            if fresh is not None and fresh.entry.message_id == message.message_id:
+                return [values.Broadcast(encode_around(fresh.payload, message))]
             return [values.Broadcast(encode(message))]
         case sds.Rebroadcast(message_id, bloom_filter, attempts, state):
             return [

@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
-from sync.errors import LocalError, RemoteError, StorageError
+from sync.errors import ChatError, LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.loop_watch import Watch, watch_of_loop
+from sync.net.own_writes import Outcome, OwnWrites, Together
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.runner import Batch, Runner, tell_looks
@@ -107,7 +108,7 @@ class Engine:
         self._calm = asyncio.Event()
         self._ill = False
         self._is_stale = False
-        self._writes: dict[int, asyncio.Future[MessageId]] = {}
+        self._writes = OwnWrites()
         self._acts: dict[int, asyncio.Future[OpId]] = {}
         self._sets: dict[int, asyncio.Future[None]] = {}
         self._tokens = 0
@@ -143,21 +144,50 @@ class Engine:
         Raises:
             LocalError: the disk refused it, too much waits already, or it is no channel of ours.
         """
+        together = Together()
+        self._queue_write(channel, together, kind, body, about, replaces)
+        [outcome] = await together.outcomes()
+        if isinstance(outcome, ChatError):
+            raise outcome
+        return outcome
+
+    async def submit_all(
+        self, channel: ChannelId, kind: int, bodies: Sequence[bytes]
+    ) -> Sequence[Outcome]:
+        """Write messages, in order; returns what became of each, once that is known of all."""
+        together = Together()
+        for body in bodies:
+            try:
+                self._queue_write(channel, together, kind, body)
+            except LocalError as error:
+                together.add(error)
+        return await together.outcomes()
+
+    def _queue_write(
+        self,
+        channel: ChannelId,
+        together: Together,
+        kind: int,
+        body: bytes,
+        about: tuple[HistoryEntry, ...] = (),
+        replaces: MessageId | None = None,
+    ) -> None:
+        """Queue a message, as one of several that somebody waits for.
+
+        Raises:
+            LocalError: as `submit`.
+        """
         if channel not in self.runner.groups:
             raise LocalError("You are not in that channel: /join it first.")
         self._tokens += 1
-        token = self._tokens
-        future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
-        self.runner.queue_input(channel, values.Write(token, kind, body, about, replaces))
-        self._writes[token] = future
+        write = values.Write(self._tokens, kind, body, about, replaces)
+        self.runner.queue_input(channel, write)
+        self._writes.expect(self._tokens, together)
         self._wake.set()
-        return await future
 
     def written(self, token: int, message_id: MessageId) -> None:
         """An own message is committed."""
-        future = self._writes.pop(token, None)
-        if future is not None and not future.done():
-            future.set_result(message_id)
+        self._writes.settle(token, message_id)
 
     async def act(self, channel: ChannelId, op: Op) -> OpId:
         """Govern: sign an op at the heads of now; returns its id once it is committed.
@@ -389,12 +419,13 @@ class Engine:
             await asyncio.sleep(wait)
             wait = min(wait * 2, DISK_RETRY[1])
 
-    def _fail(self, event: values.Write | values.Act | values.SetState, error: Exception) -> None:
+    def _fail(self, event: values.Write | values.Act | values.SetState, error: ChatError) -> None:
         """Tell whoever waits for an own line, op or register that there is none."""
         future: asyncio.Future[Any] | None
         match event:
             case values.Write():
-                future = self._writes.pop(event.token, None)
+                self._writes.settle(event.token, error)
+                return
             case values.Act():
                 future = self._acts.pop(event.token, None)
             case values.SetState():

@@ -52,6 +52,7 @@ from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
+from sync.net.own_writes import Outcome
 from sync.net.page_checks import PageChecks
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
@@ -268,6 +269,12 @@ class Node:
         """
         names = () if about is None else (await self._named(channel, about),)
         return await self._engine.submit(channel, kind, body, names)
+
+    async def submit_all(
+        self, channel: ChannelId, kind: int, bodies: Sequence[bytes]
+    ) -> Sequence[Outcome]:
+        """Write messages about no other ones; returns what became of each, in order."""
+        return await self._engine.submit_all(channel, kind, bodies)
 
     async def _named(self, channel: ChannelId, about: MessageId) -> HistoryEntry:
         """Return how another message names one that is here.

@@ -95,6 +95,10 @@ class Outlet:
         match effect:
             case values.Broadcast(payload):
                 self._broadcast(channel, payload)
+            case values.DeliveryChanged() | values.Deliver(entry=Entry()):  # most are one of these
+                self._show(channel, effect, loaded)
+            case values.Written(token, message_id):
+                self.host.written(token, message_id)
             case values.BroadcastStored(message_id, None):
                 self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
@@ -111,8 +115,6 @@ class Outlet:
                 self.host.load_authors(channel, requester, message_ids)
             case values.LoadHeldBack(after, limit):
                 self.host.load_held_back(channel, after, limit)
-            case values.Written(token, message_id):
-                self.host.written(token, message_id)
             case values.ClockJudged():
                 self.host.clock_judged()
             case values.WriteAnew(message_ids):

@@ -53,6 +53,9 @@ LIVE: Final = Route.LIVE
 RECEIVED: Final = LogKind.RECEIVED
 DELIVERED: Final = LogKind.DELIVERED
 
+SILENT: Final = frozenset({values.SetDelivery, values.SetStatus, values.Written})
+"""The most frequent of the effects that mean nothing here: other effects tell of the same."""
+
 OF_NO_MESSAGE: Final = ON_STREAMS | LINKS
 FROM_A_PEER: Final = (values.Arrived, values.Transferred)
 
@@ -218,8 +221,11 @@ class Logbook:
     ) -> None:
         own: tuple[MessageId, int] | None = None
         delivered: MessageId | None = None
+        told_by: PeerId | None = None
         notes = self._notes
         for effect in effects:
+            if type(effect) in SILENT:
+                continue
             match effect:
                 case values.StoreMessage(stored, status):
                     header, message_id = stored.entry.header, stored.entry.message_id
@@ -245,23 +251,23 @@ class Logbook:
                 case values.Broadcast(payload) if own is not None:
                     notes.append(Note(channel, LogKind.SENT, None, *own, len(payload), BROADCAST))
                     own = None
+                case values.DeliveryChanged(message_id, delivery):
+                    mark = MARKS.get(delivery)
+                    if mark is not None:  # one message may acknowledge dozens of ours
+                        told_by = told_by or self._told_by(group, event, effects)
+                        notes.append(Note(channel, mark, told_by, message_id, None, None))
                 case values.Found(message_id, True):
                     notes.append(Note(channel, LogKind.LOST, None, message_id, None, None))
                 case values.Found(message_id):
                     if self._came(message_id, delivered, group):
                         notes.append(Note(channel, LogKind.REPAIRED, peer, message_id, None, None))
                 case _:
-                    self._note_effect(channel, group, event, effect, effects)
+                    self._note_effect(channel, group, event, effect)
 
-    def _note_effect(  # one effect, and all there is to know of it
-        self,
-        channel: ChannelId,
-        group: Group,
-        event: values.Input,
-        effect: values.Effect,
-        effects: Sequence[values.Effect],
+    def _note_effect(
+        self, channel: ChannelId, group: Group, event: values.Input, effect: values.Effect
     ) -> None:
-        """Note one of `effects`."""
+        """Note an effect of a rarer kind."""
         notes = self._notes
         match effect:
             case values.BroadcastStored(message_id, None):
@@ -270,11 +276,6 @@ class Logbook:
                 notes.append(Note(channel, answered, asker, message_id, None, None, ANSWER))
             case values.BroadcastStored(message_id):
                 notes.append(Note(channel, LogKind.SENT, None, message_id, None, None, BROADCAST))
-            case values.DeliveryChanged(message_id, delivery):
-                mark = MARKS.get(delivery)
-                if mark is not None:
-                    by = self._told_by(group, event, effects)
-                    notes.append(Note(channel, mark, by, message_id, None, None))
             case values.Missing(message_id):
                 self._miss(message_id)
                 peer = self._from(event)

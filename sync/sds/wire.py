@@ -47,9 +47,34 @@ def encode(message: Message) -> bytes:
 
 def encode_canonical(message: Message) -> bytes:
     """Return the bytes every peer derives alike: no filter, no repair request (PROTOCOL 2)."""
-    if message.bloom_filter is None and not message.repair_request:
-        return encode(message)
+    sender, message_id, channel, lamport, history = message[:5]
+    if (len(sender), len(message_id), len(channel)) == SIZES and lamport is not None:
+        # Nearly always. Put together here, which takes half of the time.
+        parts = [SENDER, sender.encode(), MESSAGE, message_id.encode(), CHANNEL, channel.encode()]
+        parts += (LAMPORT, encode_uvarint(lamport))
+        for named, hint, author in history:
+            if (
+                hint is None
+                or author is None
+                or (len(named), len(hint), len(author)) != NAMED_SIZES
+            ):
+                break
+            parts += (NAMED, named.encode(), HINT, hint, WRITTEN_BY, author.encode())
+        else:
+            if message.content:
+                parts += (CONTENT, encode_uvarint(len(message.content)), message.content)
+            return b"".join(parts)
     return encode(message._replace(bloom_filter=None, repair_request=()))
+
+
+def encode_around(canonical: bytes, message: Message) -> bytes:
+    """Return `encode(message)`, whose `encode_canonical` is known."""
+    if message.bloom_filter is None or message.repair_request or not message.content:
+        return encode(message)
+    size = len(message.content)
+    end = len(canonical) - len(CONTENT) - len(encode_uvarint(size)) - size
+    filter_size = encode_uvarint(len(message.bloom_filter))
+    return b"".join((canonical[:end], FILTER, filter_size, message.bloom_filter, canonical[end:]))
 
 
 SENDER, MESSAGE, CHANNEL = b"\x0a\x40", b"\x12\x40", b"\x1a\x20"
@@ -59,7 +84,11 @@ NAMED: Final = b"\x5a\xa6\x01\x0a\x40"
 HINT: Final = b"\x12\x20"
 WRITTEN_BY: Final = b"\x1a\x40"
 """Tags and lengths of an entry of the causal history, and of its parts."""
+FILTER: Final = b"\x62"
 CONTENT: Final = b"\xa2\x01"
+SIZES: Final = (64, 64, 32)
+NAMED_SIZES: Final = (64, 32, 64)
+"""Sizes that these lengths tell of."""
 
 
 def encode_wrapped(

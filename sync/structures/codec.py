@@ -11,23 +11,34 @@ from sync.errors import DecodeError
 UVARINT_BITS: Final = 64
 """The widest number any of our wire formats holds (timestamps in nanoseconds, protobuf uint64)."""
 
+UVARINT_MAX: Final = (1 << UVARINT_BITS) - 1
+
 UVARINT_SIZE_MAX: Final = 10
 """Bytes of the largest number: 64 bits at 7 to the byte."""
 
 CONTINUES: Final = 0x80
 """The bit set in every byte of a number but its last."""
 
+SHORT: Final = tuple([bytes([value]) for value in range(CONTINUES)])
+"""The numbers of one byte: most are sizes."""
+
 
 def encode_uvarint(value: int) -> bytes:
     """Return `value`, 0 <= value < 2**64, as LEB128: 7 bits a byte, least significant first."""
-    encoded = bytearray()
-    append_uvarint(encoded, value)
+    if 0 <= value < CONTINUES:
+        return SHORT[value]
+    assert 0 <= value <= UVARINT_MAX, f"{value} does not fit {UVARINT_BITS} bits"
+    encoded = []
+    while value >= CONTINUES:
+        encoded.append(value & 0x7F | CONTINUES)
+        value >>= 7
+    encoded.append(value)
     return bytes(encoded)
 
 
 def append_uvarint(buffer: bytearray, value: int) -> None:
     """Append `value` to `buffer` as `encode_uvarint` does."""
-    assert 0 <= value < 1 << UVARINT_BITS, f"{value} does not fit {UVARINT_BITS} bits"
+    assert 0 <= value <= UVARINT_MAX, f"{value} does not fit {UVARINT_BITS} bits"
     while value >= CONTINUES:
         buffer.append(value & 0x7F | CONTINUES)
         value >>= 7

@@ -43,8 +43,9 @@ async def test_history_is_there_before_the_network(tmp_path: Path) -> None:
 
 async def test_what_was_written_alone_goes_out_when_somebody_comes(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        for number in range(3):
-            await alice.send_text(lobby(alice), f"line {number}")
+        await alice.send_text(lobby(alice), "line 0")
+        ends = await alice.send_texts(lobby(alice), ["line 1", "", "line 2"])
+        assert [isinstance(one, LocalError) for one in ends] == [False, True, False]
 
     async with running(tmp_path, "bob") as bob:
         from_bob = Heard(bob)

@@ -17,6 +17,7 @@ from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY
 from sync.net.clock import Clock
 from sync.net.engine import Engine
+from sync.net.own_writes import Outcome
 from sync.runner.journal import Loaded
 from sync.runner.runner import Runner
 from sync.view.view import Notice
@@ -127,6 +128,12 @@ class Bench:
         lines = [self.engine.submit(CHANNEL, Kind.TEXT, _body(text)) for text in texts]
         async with asyncio.timeout(PATIENCE_S):
             return await asyncio.gather(*lines, return_exceptions=True)
+
+    async def write_together(self, *texts: str) -> Sequence[Outcome]:
+        """Write lines that somebody waits for at once; returns what became of each."""
+        async with asyncio.timeout(PATIENCE_S):
+            bodies = [_body(text) for text in texts]
+            return await self.engine.submit_all(CHANNEL, Kind.TEXT, bodies)
 
     async def stored(self) -> list[MessageId]:
         """Return the ids on the disk, in the order of the channel."""

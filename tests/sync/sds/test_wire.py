@@ -25,7 +25,7 @@ from sync.sds.message import (
     Limits,
     Message,
 )
-from sync.sds.wire import decode, encode, encode_canonical
+from sync.sds.wire import decode, encode, encode_around, encode_canonical
 from sync.structures.bloom_parameters import WAKU
 
 VECTORS: list[dict[str, Any]] = json.loads(
@@ -112,6 +112,24 @@ def test_the_canonical_bytes_carry_neither_filter_nor_request(sent: Message) -> 
     assert canonical.repair_request == ()
     assert canonical.content == sent.content
     assert encode_canonical(canonical) == encode_canonical(sent)
+
+
+@pytest.mark.parametrize(
+    "history", [(), (entry(1), entry(2)), (entry(1)._replace(sender_id=None),)]
+)
+@pytest.mark.parametrize("content", [b"", b"hello", bytes(200), bytes(CONTENT_MAX)], ids=len)
+@pytest.mark.parametrize("lamport", [0, 127, 2**42, 2**64 - 1])
+def test_bytes_that_are_put_together_are_those_of_protobuf(
+    history: tuple[HistoryEntry, ...], content: bytes, lamport: int
+) -> None:
+    bare = WHOLE._replace(causal_history=history, content=content, lamport=lamport)
+    assert encode_canonical(bare) == encode(bare)
+    for sent in (bare, bare._replace(bloom_filter=b""), bare._replace(bloom_filter=bytes(1880))):
+        assert encode_canonical(sent) == encode(bare)
+        assert encode_around(encode(bare), sent) == encode(sent)
+        asking = sent._replace(repair_request=(entry(3),))
+        assert encode_canonical(asking) == encode(bare)
+        assert encode_around(encode(bare), asking) == encode(asking)
 
 
 @given(st.binary(max_size=200))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sync.errors import StorageError
+from sync.errors import LocalError, StorageError
 from sync.net import engine as engines
+from sync.runner import input_queue
 from sync.runner.runner import BATCH_MAX
 from tests.support.sync.engines import SLICE_INPUTS, STEP, turning
 from tests.support.sync.entries import CHANNEL
@@ -113,3 +114,30 @@ async def test_what_waits_behind_a_refused_group_is_written_after_it(tmp_path: P
         assert SLICE_INPUTS < len(lost) <= engines.GROUP // STEP
         assert not any(isinstance(one, BaseException) for one in written)
         assert await bench.stored() == [*before, *written]
+
+
+async def test_lines_that_are_waited_for_together_each_have_an_end_in_order(tmp_path: Path) -> None:
+    async with turning(tmp_path) as bench:
+        before = await bench.stored()
+        bench.journal.refusals = 1
+
+        ends = await bench.write_together(*[f"line {number}" for number in range(LINES)])
+
+        assert len(ends) == LINES
+        lost = [one for one in ends if isinstance(one, StorageError)]
+        written = ends[len(lost) :]
+        assert SLICE_INPUTS < len(lost) < LINES
+        assert await bench.stored() == [*before, *written]
+        assert await bench.write_together() == []
+
+
+async def test_lines_for_which_there_is_no_room_are_refused_and_the_others_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_queue, "QUEUE_MAX", SLICE_INPUTS)
+    async with turning(tmp_path) as bench:
+        ends = await bench.write_together(*[f"line {number}" for number in range(LINES)])
+
+        refused = [one for one in ends if isinstance(one, LocalError)]
+        assert refused == list(ends[SLICE_INPUTS:])
+        assert (await bench.stored())[1:] == list(ends[:SLICE_INPUTS])
