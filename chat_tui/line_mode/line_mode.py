@@ -41,6 +41,10 @@ AGAIN_S: Final = 1.0
 CHUNK_SIZE: Final = 64 * 1024
 """Bytes read at a time, as much as a pipe holds."""
 
+OUTPUT_BYTES: Final = 64 * 1024
+"""Bytes of output written at a time, unless a step of the program ends before: as much as a pipe
+holds."""
+
 LINE_MAX: Final = 1024 * 1024
 """Bytes of a line without an end that are kept; what is longer is no chat."""
 
@@ -193,6 +197,7 @@ class LineMode:
             self._face.settle()
             sys.stdout.flush()
         except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left
             self._stop.set()
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
@@ -360,6 +365,22 @@ async def _read_chunk(descriptor: int) -> bytes:
         return b""
 
 
+def write_in_bulk() -> None:
+    """Write to a pipe or a file what a step of the program says at once; a terminal stays as it is.
+
+    Each step is flushed, so nobody waits. With PYTHONUNBUFFERED, which containers set, each line
+    would be a write of its own, and wake whoever reads.
+    """
+    out = sys.stdout
+    if out.isatty():
+        return
+    out.flush()
+    with suppress(OSError):  # it is no file at all
+        sys.stdout = open(  # noqa: SIM115  # it stays open, as it was
+            out.fileno(), "w", OUTPUT_BYTES, out.encoding, out.errors, closefd=False
+        )
+
+
 async def run(
     setup: Setup, *, as_json: bool, stay: bool, history: int, since: Since | None = None
 ) -> None:
@@ -371,6 +392,7 @@ async def run(
     attended = sys.stdin.isatty() and not stay
     client = await Client.open(replace(setup, attended=attended))
     gc_policy.settle()
+    write_in_bulk()
     try:
         for problem in client.settings.problems:
             sys.stderr.write(f"{problem}\n")
