@@ -34,8 +34,9 @@ REST: Final[Mapping[str, str]] = {
     "rate": "the two loops, as below; two programs, their disks and this measurement share two "
     "processors",
     "sender": "the loop takes 250 us: machines 105 (signing 33 of it), acknowledgements 19, and "
-    "about 125 for reading, a task for each line, JSON, events and links; the disk 70 (38 at the "
-    "floor), the protocol log 10",
+    "about 125 for reading, JSON, events and links; the disk 70 (38 at the floor), the protocol "
+    "log 10. A line is three rows written and three events, where the floor has one of each: of "
+    "2,000 lines in a stream 1,887 were marked as maybe received before they were as received",
     "receiver": "the loop takes 230 us: machines 150 (verifying 60 of it), and about 80 for links, "
     "JSON and events; the disk 70 (40 at the floor), the protocol log 5",
     "latency_1000_p99": "the programs had less than one processor, which is less than 1,000 lines "
