@@ -17,9 +17,9 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.loop_watch import Watch, watch_of_loop
-from sync.net.own_writes import Outcome, OwnWrites, Together
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
+from sync.runner.own_writes import Outcome, OwnWrites, Together
 from sync.runner.runner import Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
@@ -146,7 +146,7 @@ class Engine:
         """
         together = Together()
         self._queue_write(channel, together, kind, body, about, replaces)
-        [outcome] = await together.outcomes()
+        [outcome] = await _outcomes_of(together)
         if isinstance(outcome, ChatError):
             raise outcome
         return outcome
@@ -161,7 +161,7 @@ class Engine:
                 self._queue_write(channel, together, kind, body)
             except LocalError as error:
                 together.add(error)
-        return await together.outcomes()
+        return await _outcomes_of(together)
 
     def _queue_write(
         self,
@@ -466,6 +466,20 @@ class Engine:
             # What is committed must be released: another try, not another history.
             loaded |= await self.patiently(partial(self._journal.load, channel, ids))
         return loaded
+
+
+async def _outcomes_of(together: Together) -> Sequence[Outcome]:
+    """Return what became of messages, once that is known of all."""
+    if together.left:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def settled() -> None:
+            if not future.done():  # whoever waits may be gone
+                future.set_result(None)
+
+        together.settled = settled
+        await future
+    return together.outcomes
 
 
 def _needed(effect: values.Effect) -> MessageId | None:

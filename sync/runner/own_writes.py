@@ -1,7 +1,6 @@
 """Own messages on their way to the disk, and whoever waits for what becomes of them."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from sync.errors import ChatError
@@ -11,31 +10,36 @@ Outcome: TypeAlias = MessageId | ChatError
 """Id of a message that is committed, or why there is none."""
 
 
+def _nobody() -> None:
+    """Tell nobody."""
+
+
 class Together:
     """Messages that were given together: one waits for all of them, however many they are."""
 
     def __init__(self) -> None:
+        self.left = 0
+        """Messages of which nothing is known yet."""
+        self.settled: Callable[[], None] = _nobody
+        """Is told once there is none any more."""
         self._outcomes: list[Outcome | None] = []
-        self._left = 0
-        self._settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def add(self, outcome: Outcome | None = None) -> int:
         """Add a message, whose outcome may be known; returns its place."""
         self._outcomes.append(outcome)
-        self._left += outcome is None
+        self.left += outcome is None
         return len(self._outcomes) - 1
 
     def settle(self, place: int, outcome: Outcome) -> None:
         """Take note of what became of a message."""
         self._outcomes[place] = outcome
-        self._left -= 1
-        if not self._left and not self._settled.done():  # whoever waits may be gone
-            self._settled.set_result(None)
+        self.left -= 1
+        if not self.left:
+            self.settled()
 
-    async def outcomes(self) -> Sequence[Outcome]:
-        """Return what became of each, in order, once all are settled; nothing may be added then."""
-        if self._left:
-            await self._settled
+    @property
+    def outcomes(self) -> Sequence[Outcome]:
+        """Those that are known, in order."""
         return [one for one in self._outcomes if one is not None]
 
 
