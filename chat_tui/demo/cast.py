@@ -1,12 +1,21 @@
 """Names of everything that the demo tells of, and the record of what was told until now."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 from chat_tui.demo.phrases import ID_SHOWN, quoted
 from sync.machine import MessageId, Nanos
 from sync.sim.node import Node
 from sync.sim.world import World
 from sync.view.projection import text_of
+
+
+class Weight(IntEnum):
+    """Weight of a sentence: a turning point is slowed down for, and stands until it is read."""
+
+    ROUTINE = 0
+    EVENT = 1
+    TURN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +26,7 @@ class Said:
     who: int
     plain: str
     formula: str
+    weight: Weight = Weight.EVENT
 
 
 class Voice:
@@ -50,6 +60,6 @@ class Voice:
             return self.names[number]
         return f"participant {number + 1}"
 
-    def say(self, who: int, plain: str, formula: str) -> None:
+    def say(self, who: int, plain: str, formula: str, weight: Weight = Weight.EVENT) -> None:
         """Tell one thing about `who`, in both registers."""
-        self.said.append(Said(self.world.now, who, plain, formula))
+        self.said.append(Said(self.world.now, who, plain, formula, weight))

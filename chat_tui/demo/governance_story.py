@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chat_tui.demo.cast import Voice
+from chat_tui.demo.cast import Voice, Weight
 from chat_tui.demo.phrases import ID_SHOWN, listed
 from chat_tui.text.times import count
 from sync.calimero.governance.dag import Act
@@ -51,6 +51,7 @@ class GovernanceStory:
                     f"{self._voice.name(node)} drops {count(len(message_ids), 'line')}: whoever "
                     "wrote it had no right to.",
                     f"verdict at the cut it names: no ({label.value})",
+                    Weight.TURN,
                 )
             case _:
                 pass
@@ -80,7 +81,10 @@ class GovernanceStory:
             )
         else:
             self._voice.say(
-                node.number, f"{me} notices that {name} is gone.", f"no link to {name} any more"
+                node.number,
+                f"{me} notices that {name} is gone.",
+                f"no link to {name} any more",
+                Weight.ROUTINE,
             )
 
     def _tell_acted(self, node: Node, governing: Governing, act: Act) -> None:
@@ -90,6 +94,7 @@ class GovernanceStory:
             f"{self._deed(act)}. The act is signed, and goes out to everybody.",
             f"op {act.id.hex()[:ID_SHOWN]}: rank {RANKS[act.rank]}, number {act.nonce} of its "
             f"signer{epoch}; cut of {count(len(governing.governance.dag), 'op')}",
+            Weight.TURN,
         )
 
     def _tell_learnt(self, node: Node, governing: Governing, acts: list[Act]) -> None:
@@ -106,6 +111,7 @@ class GovernanceStory:
             node.number,
             f"{me} learns that {deeds}{before}.{nothing}",
             f"{count(len(acts), 'op')} taken in; heads now {heads}",
+            Weight.TURN,
         )
 
     def _deed(self, act: Act) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from chat_tui.debug.explanations import percent
-from chat_tui.demo.acts import Act, Cut, Expel, GiveCode, PinLine, ReadAll, SetTopic, Write
-from chat_tui.demo.cast import Said, Voice
+from chat_tui.demo.acts import Act, Cut, Divide, Expel, GiveCode, PinLine, ReadAll, SetTopic, Write
+from chat_tui.demo.cast import Said, Voice, Weight
 from chat_tui.demo.governance_story import GovernanceStory
 from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
 from chat_tui.demo.repair_story import RepairStory
@@ -44,6 +44,8 @@ class Narrator:
         self._sessions = SessionStory(self._voice)
         self._governance = GovernanceStory(self._voice)
         self._state = StateStory(self._voice)
+        self._cut_off: set[int] = set()
+        """Those of whom it was told that nothing crosses the cut; the chart shows the rest."""
 
     @property
     def said(self) -> list[Said]:
@@ -52,11 +54,14 @@ class Narrator:
 
     def tell_act(self, act: Act) -> None:
         """Tell what the script or the person did; a line is told once it is written."""
+        if isinstance(act, Cut | Divide):
+            self._cut_off.clear()
         if not isinstance(act, TOLD_BY_EFFECT):
             sentence = what_happens(act, self._voice.names)
             if isinstance(act, Cut) and not self._voice.world.network.cuts & {act.ends}:
                 sentence = sentence.replace("is cut", "is mended and comes back within 5 s")
-            self._voice.say(-1, f"{sentence[0].upper()}{sentence[1:]}.", "(done to the network)")
+            told = f"{sentence[0].upper()}{sentence[1:]}."
+            self._voice.say(-1, told, "(done to the network)", Weight.TURN)
 
     def tell(
         self, steps: Sequence[Step], released: Sequence[tuple[int, Release]], lost: Sequence[Flight]
@@ -130,6 +135,7 @@ class Narrator:
                 node.number,
                 f"{self._voice.name(node)} notices that {self._voice.name(other)} is gone.",
                 f"PeerGone {event.peer[:ID_SHOWN]}: connected peers {len(node.joined)}",
+                Weight.ROUTINE,
             )
 
     def _tell_mark(self, node: Node, step: Step, effect: values.DeliveryChanged) -> None:
@@ -137,16 +143,17 @@ class Narrator:
             return
         title, me = self._voice.title(effect.message_id), self._voice.name(node)
         by, how = self._evidence(node, step, effect)
+        weight = Weight.TURN
         match effect.delivery:
             case Delivery.ACKNOWLEDGED:
-                plain = f"{me} knows that {title} was received: {by}."
+                plain, weight = f"{me} knows that {title} was received: {by}.", Weight.EVENT
             case Delivery.POSSIBLY_ACKNOWLEDGED:
                 plain = f"{title} was perhaps received: {by}. {me} waits for proof."
             case Delivery.FAILED:
                 plain = f"Nobody answers: {me} sends {title} no more by itself."
             case _:
                 return
-        self._voice.say(node.number, plain, how)
+        self._voice.say(node.number, plain, how, weight)
 
     def _evidence(self, node: Node, step: Step, effect: values.DeliveryChanged) -> tuple[str, str]:
         """Return what shows how far a message came, in both registers."""
@@ -182,6 +189,7 @@ class Narrator:
                     "to everybody again.",
                     f"T_resp of {message_id[:ID_SHOWN]} is over and nobody was faster; "
                     f"{size(len(node.disk.rows[message_id].message.payload))} as stored",
+                    Weight.TURN,
                 )
             case values.BroadcastStored(message_id, _):
                 self._voice.say(
@@ -189,6 +197,7 @@ class Narrator:
                     f"{self._voice.name(node)} sends {self._voice.title(message_id)} again: nobody "
                     "has named it yet.",
                     f"unacknowledged {message_id[:ID_SHOWN]}, resent with the filter of now",
+                    Weight.TURN,
                 )
             case values.SendPayload(session, payload) if session > 0:
                 self._sessions.tell_payload(node, session, payload)
@@ -240,6 +249,7 @@ class Narrator:
         place = next(at for at, (_, id_) in enumerate(log, 1) if id_ == message_id)
         lamport = log[place - 1][0]
         twins = [id_ for time, id_ in log if time == lamport and id_ != message_id]
+        weight = Weight.TURN
         if deliver.after_gap:
             plain = f"{me} shows {title} after a gap: what it builds on could not be found."
         elif (node.number, message_id) in self._repairs.lacked:
@@ -248,6 +258,7 @@ class Narrator:
             plain = f"{me} has {title} now and shows it in its place{late}."
         else:
             plain = f"{me} shows {title}: everything it builds on is here."
+            weight = Weight.TURN if twins else Weight.ROUTINE
         if twins:
             first = "after" if min(twins) < message_id else "before"
             plain += f" Same time as {self._voice.title(twins[0])}: it stands {first} it, by id."
@@ -255,7 +266,7 @@ class Narrator:
         if twins:
             sign = "<" if message_id < twins[0] else ">"
             order += f"; equal Lamport, {message_id[:ID_SHOWN]} {sign} {twins[0][:ID_SHOWN]}"
-        self._voice.say(node.number, plain, order)
+        self._voice.say(node.number, plain, order, weight)
 
     def _tell_broadcast(self, node: Node, message: Message) -> None:
         me = self._voice.name(node)
@@ -267,6 +278,7 @@ class Narrator:
                 f"{me} asks everybody: who has {what}?",
                 f"repair request in a {message.kind.value} message: T_req is over for "
                 f"{', '.join(one[:ID_SHOWN] for one in asked)}",
+                Weight.TURN,
             )
         elif message.kind is Kind.SYNC and self._told:
             names = [self._voice.title(one.message_id) for one in message.causal_history]
@@ -279,18 +291,23 @@ class Narrator:
                 else f"{me} says: I am here.",
                 f"sync message: Lamport {message.lamport}, causal history of "
                 f"{len(message.causal_history)} ids ({ids})",
+                Weight.ROUTINE,
             )
 
     # --- Inside --------------------------------------------------------------------------------
 
     def _tell_lost(self, flight: Flight) -> None:
-        what = "A sync message"
+        heard = self._voice.world.network.hears(flight.sender, flight.receiver)
+        what, weight = "A sync message", Weight.TURN if heard else Weight.EVENT
         if flight.message_id is not None:
             what = self._voice.title(flight.message_id)
         elif flight.asks:
             what = "The question"
-        elif flight.cause is not Cause.SYNC:
+        elif flight.cause is not Cause.SYNC or (not heard and flight.sender in self._cut_off):
             return
+        else:
+            weight = Weight.ROUTINE
+            self._cut_off |= set() if heard else {flight.sender}
         if not self._told and flight.message_id is None:
             return
         sender, receiver = self._voice.name_of(flight.sender), self._voice.name_of(flight.receiver)
@@ -298,4 +315,5 @@ class Narrator:
             flight.receiver,
             f"{what} of {sender} is lost on its way to {receiver}.",
             f"frame ({flight.cause.value}) {sender} to {receiver} dropped",
+            weight,
         )

@@ -6,7 +6,7 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 from collections.abc import Sequence
 
 from chat_tui.demo import formulas
-from chat_tui.demo.cast import Voice
+from chat_tui.demo.cast import Voice, Weight
 from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, listed, waits
 from chat_tui.text.times import times
 from sync.group import values
@@ -43,6 +43,7 @@ class RepairStory:
             f"causal history of {message_id[:ID_SHOWN]} has "
             f"{', '.join(one[:ID_SHOWN] for one in lacked)}: not in the log. "
             + self._t_req(node, request, step),
+            Weight.TURN,
         )
 
     def tell_waiting(self, node: Node, message_id: MessageId) -> None:
@@ -76,6 +77,7 @@ class RepairStory:
             f"{namer} names {what}, which {me} lacks.{when}",
             f"Missing {', '.join(one.message_id[:ID_SHOWN] for one in lacked)}. "
             + self._t_req(node, request, step),
+            Weight.TURN,
         )
 
     # --- Who asks, and who answers -------------------------------------------------------------
@@ -153,6 +155,7 @@ class RepairStory:
                 node.number,
                 f"{me} has {self._voice.title(answer.message_id)} for {asker} and {pause}.",
                 self._t_resp(node, answer.message_id, after, answer.t_resp - now),
+                Weight.TURN,
             )
         for message_id in asked_for:
             if message_id not in planned:

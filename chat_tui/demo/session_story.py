@@ -5,7 +5,7 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 
 from typing import Final
 
-from chat_tui.demo.cast import Voice
+from chat_tui.demo.cast import Voice, Weight
 from chat_tui.demo.phrases import waits
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
@@ -121,6 +121,7 @@ class SessionStory:
             f"{self._voice.name(node)} and {peer} stay in touch: from now on each passes on to "
             "the other what the other cannot hear.",
             f"session {began.session} goes live: both said so in SyncDone",
+            Weight.TURN,
         )
 
     def tell_over(self, node: Node, ended: values.SessionEnded) -> None:
@@ -132,6 +133,7 @@ class SessionStory:
                 f"{self._voice.name(node)} has all that {peer} held, {ended.result}: judged one by "
                 "one, it becomes history at once.",
                 f"session {ended.session}: {ended.result}, {count(ended.rounds, 'payload')}",
+                Weight.TURN,
             )
             return
         proof = "proved to agree" if ended.converged else "not proved"
@@ -144,6 +146,7 @@ class SessionStory:
             f"session {ended.session}: {ended.result}, "
             f"{count(ended.rounds, 'payload')}, need {ended.need}, got {ended.got}, "
             f"have {ended.have}",
+            Weight.TURN if ended.need or ended.have else Weight.EVENT,
         )
 
 

@@ -6,7 +6,7 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 from collections.abc import Sequence
 from typing import Final
 
-from chat_tui.demo.cast import Voice
+from chat_tui.demo.cast import Voice, Weight
 from chat_tui.demo.phrases import ID_SHOWN, listed, quoted
 from chat_tui.text.times import count, size
 from sync.calimero.state.contents import Held, Pin, Profile, Read, Topic
@@ -21,6 +21,11 @@ from sync.view.view import SessionInfo
 
 STATE_PROTOCOLS: Final = frozenset({STATE.name, HASH.name, LEVEL.name})
 KINDS: Final = {HASH.name: "from the root of the tree down", LEVEL.name: "level by level"}
+
+
+def _is_seen(entry: StateEntry) -> bool:
+    """Return whether everybody sees what an entry says."""
+    return isinstance(entry.says, Topic | Pin)
 
 
 class StateStory:
@@ -44,6 +49,7 @@ class StateStory:
                 f"leaf {entry.leaf.hex()[:ID_SHOWN]}"
                 for entry in entries
             ),
+            Weight.TURN if any(map(_is_seen, entries)) else Weight.EVENT,
         )
 
     def _said(self, entry: StateEntry) -> str:
@@ -97,6 +103,7 @@ class StateStory:
             + ("have the same topic, pins and marks." if agree else f"stop: {ended.result}."),
             f"session {ended.session} by {ended.protocol}: {ended.result}; "
             f"{count(len(tree), 'entry', 'entries')}, root {tree.root.hex()[:ID_SHOWN]}",
+            Weight.TURN,
         )
 
     def _tree(self, node: Node) -> Tree:

@@ -1,6 +1,8 @@
 """Times, durations, sizes and counts as text."""
 
+import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
@@ -44,7 +46,13 @@ def minute_of_day(when: Nanos) -> int:
 
 def day_of(when: Nanos) -> str:
     """Return the local day, as `Friday, 21 November 2025`."""
-    local = _local(when)
+    return _day_at(when // MINUTE, time.tzname)
+
+
+@lru_cache(maxsize=2048)
+def _day_at(minute: int, _zone: tuple[str, str]) -> str:
+    """Return the day of a minute since 1970, kept: each line that arrives is asked for its own."""
+    local = _local(minute * MINUTE)
     return f"{local:%A}, {local.day} {local:%B %Y}"
 
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.demo.acts import Lose, LosePart, Loss, Write
-from chat_tui.demo.pacing.bending import Bent
+from chat_tui.demo.cast import Weight
+from chat_tui.demo.pacing.bending import Bent, Timetable
+from chat_tui.demo.pacing.reading import time_to_read
+from chat_tui.demo.pacing.traffic import QUICK, ends_of, kind_of
 from chat_tui.demo.run import Intervention, Run
 from chat_tui.demo.scenario import Scenario
 from sync.machine import SECOND, Nanos
@@ -41,12 +44,14 @@ def score_of(scenario: Scenario, seed: int, acts: Sequence[Intervention] = ()) -
     run = Run(scenario, seed, acts)
     run.finish()
     flights = run.traffic.flights
-    bent = Bent(
-        run.began,
-        run.now,
-        [(one.sent_at, one.at) for one in flights],
-        [said.at for said in run.said],
+    timetable = Timetable(
+        flights=[(one.sent_at, one.at) for one in flights if kind_of(one) not in QUICK],
+        quick=[(one.sent_at, one.at) for one in flights if kind_of(one) in QUICK],
+        waits=[(one.began, ends_of(one)) for one in run.traffic.waits],
+        marks=[said.at for said in run.said],
+        turns=[(one.at, time_to_read(one)) for one in run.said if one.weight is Weight.TURN],
     )
+    bent = Bent(run.began, run.now, timetable)
     lost = [(one.at, True) for one in flights if one.lost]
     return Score(run.began, run.now, bent, (*_acts(scenario, run.began, acts), *lost))
 

@@ -79,6 +79,11 @@ class Traffic:
         del self.waits[:-WAITS_KEPT]
 
 
+def ends_of(wait: Wait) -> Nanos:
+    """Return when a wait is over, as far as is known."""
+    return wait.until if wait.ended is None else min(wait.until, wait.ended)
+
+
 def _times(who: int, info: RepairInfo) -> dict[tuple[int, bool, MessageId], Nanos]:
     times = {(who, True, one.message_id): one.t_req for one in info.requests}
     times |= {(who, False, one.message_id): one.t_resp for one in info.answers}
@@ -103,6 +108,12 @@ WORDS: Final = {
 they carry."""
 
 ASKS: Final = PayloadKind.WANT.value
+
+QUICK: Final = frozenset((
+    WORDS[Cause.SYNC], WORDS[Cause.TYPING], WORDS[Cause.ROOT], WORDS[Cause.HEADS],
+    PayloadKind.CHECK.value,
+))  # fmt: skip
+"""Kinds that say nothing new: nobody has to see where each of them goes."""
 
 
 def kind_of(flight: Flight) -> str:

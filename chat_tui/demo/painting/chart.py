@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui.demo.moment import Shot, Titles
-from chat_tui.demo.pacing.traffic import Traffic, Wait, kind_of
+from chat_tui.demo.pacing.traffic import Traffic, Wait, ends_of, kind_of
 from chat_tui.demo.painting.cells import content_of
 from chat_tui.demo.painting.kinds import kind_style
 from chat_tui.demo.painting.setting import Setting, person_style
@@ -80,7 +80,7 @@ def rows_of(traffic: Traffic, now: Nanos) -> list[Row]:
                 )
             )
     for wait in traffic.waits:
-        ends = wait.until if wait.ended is None else min(wait.until, wait.ended)
+        ends = ends_of(wait)
         if wait.began <= now and (now < ends or ends - wait.began >= WORTH):
             rows.append(Row("wait", wait.who, wait.message_id, wait.began, ends, wait=wait))
     return sorted(rows, key=lambda row: row.began)

@@ -7,6 +7,7 @@ from textual.content import Content
 
 from chat_tui.demo.cast import Said
 from chat_tui.demo.moment import Shot
+from chat_tui.demo.pacing.reading import sentence_of_now
 from chat_tui.demo.painting.setting import WIDE, Setting, person_style
 from chat_tui.demo.phrases import clock_tenths
 from chat_tui.text.safe_text import wrap
@@ -31,24 +32,34 @@ def now_lines(shot: Shot, at: Setting, room: int, *, barred: bool) -> list[Conte
     if not shot.said:
         body = [Content.styled(part, "bold") for part in wrap(shot.about, inside)]
         return (_barred if barred else _framed)(body, "You will see", at, room)
-    said = shot.said[-1]
+    place = place_of_now(shot, at)
+    said = shot.said[place]
     body = [_coloured(part, shot, at, "bold") for part in wrap(said.plain, inside)]
     if at.formulas:
         body += [Content.styled(part, "$secondary") for part in wrap(said.formula, inside)]
     elif at.height < TALL:
-        body = _with_those_before(body, shot, at, inside)
+        body = _among_others(body, place, shot, at, inside)
     least = NOW_LINES if at.width < WIDE else NOW_LINES - 1
     body += [Content("")] * (least - len(body))
     return (_barred if barred else _framed)(body, clock_tenths(said.at), at, room)
 
 
-def _with_those_before(body: list[Content], shot: Shot, at: Setting, width: int) -> list[Content]:
-    """Return the sentence of now below those before it, as many as the frame has lines for."""
-    for said in reversed(shot.said[:-1]):
-        told = [_coloured(part, shot, at, DIM) for part in wrap(said.plain, width)]
+def place_of_now(shot: Shot, at: Setting) -> int:
+    """Return the place of the sentence of now among those that were said."""
+    bent = None if at.score is None else at.score.bent
+    return sentence_of_now(shot.said, at.now, bent.viewed if bent else lambda when: when)
+
+
+def _among_others(
+    body: list[Content], place: int, shot: Shot, at: Setting, width: int
+) -> list[Content]:
+    """Return the sentence of now with the newest one and those before it, as many as fit."""
+    newest = len(shot.said) - 1
+    for other in (*((newest,) if newest > place else ()), *range(place - 1, -1, -1)):
+        told = [_coloured(part, shot, at, DIM) for part in wrap(shot.said[other].plain, width)]
         if len(told) + len(body) > NOW_LINES:
             break
-        body = [*told, *body]
+        body = [*body, *told] if other > place else [*told, *body]
     return body
 
 
@@ -67,9 +78,13 @@ def closing_lines(shot: Shot, at: Setting) -> list[Content]:
 
 
 def before_lines(shot: Shot, at: Setting, height: int) -> list[Content]:
-    """Return the sentences before the one of now, the newest first, as many as fit whole."""
+    """Return the other sentences, the newest first, as many as fit whole."""
     lines: list[Content] = []
-    for said in reversed(shot.said[:-1]):
+    now = place_of_now(shot, at) if shot.said else -1
+    for place in range(len(shot.said) - 1, -1, -1):
+        if place == now:
+            continue
+        said = shot.said[place]
         told = _told(said, shot, at)
         if len(lines) + len(told) > height:
             break  # half a sentence says nothing

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 from textual.content import Content
 
-from chat_tui.demo.pacing.bending import Bent
+from chat_tui.demo.pacing.bending import Bent, Timetable
 from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.traffic import Traffic, Wait, kind_of
 from chat_tui.demo.painting.chart import GLOW, ROWS_MAX, chart, lanes_of
@@ -47,7 +47,7 @@ def drawn(
     of: Traffic, milliseconds: float, *, moves: bool = True, height: int = 14
 ) -> list[Content]:
     ends = BEGAN + 60 * SECOND
-    bent = Bent(BEGAN, ends, [(one.sent_at, one.at) for one in of.flights])
+    bent = Bent(BEGAN, ends, Timetable([(one.sent_at, one.at) for one in of.flights]))
     at = Setting(
         width=80, height=24, glyphs=UNICODE, theme="nord", selected=0, running=True, speed=1,
         formulas=False, now=BEGAN + int(milliseconds * MILLISECOND), traffic=of,
@@ -99,7 +99,9 @@ def test_what_is_lost_stops_with_a_cross_and_keeps_its_colour() -> None:
 
 def test_a_line_glows_for_two_seconds_of_the_viewers_and_is_dim_then() -> None:
     one = traffic(flight(ALICE, BOB, 1000), flight(BOB, ALICE, 1400, cause=Cause.SYNC))
-    bent = Bent(BEGAN, BEGAN + 60 * SECOND, [(one.sent_at, one.at) for one in one.flights])
+    bent = Bent(
+        BEGAN, BEGAN + 60 * SECOND, Timetable([(one.sent_at, one.at) for one in one.flights])
+    )
     ends = bent.viewed(BEGAN + 1040 * MILLISECOND)
     glows = (bent.simulated(ends + GLOW) - BEGAN) / MILLISECOND
 

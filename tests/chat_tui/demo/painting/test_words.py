@@ -7,6 +7,7 @@ from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.showing import Showing
 from chat_tui.demo.painting.drawing import draw
 from chat_tui.demo.painting.setting import Setting
+from chat_tui.demo.painting.story import place_of_now
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
@@ -46,7 +47,8 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
         for verdict in shot.closing:
             assert words_of(f"{verdict.claim} ({verdict.because})") in text
     else:
-        assert words_of(shot.said[-1].plain if shot.said else shot.about) in text
+        said = shot.said[place_of_now(shot, at)].plain if shot.said else shot.about
+        assert words_of(said) in text
     assert_kinds_whole(lines)
 
 
