@@ -8,8 +8,9 @@ from typing import Final
 from textual.binding import BindingType
 from textual.content import Content
 
+from chat_tui.demo.scenarios import SCENARIOS
 from chat_tui.keys.places import Place
-from chat_tui.keys.table import WITH_DIGIT, Chosen, with_keys
+from chat_tui.keys.table import Chosen, with_keys
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 
 BINDINGS: Final[list[BindingType]] = [
@@ -22,7 +23,7 @@ BINDINGS: Final[list[BindingType]] = [
 KEYS: Final = (
     ("{demo_run}", "pause"),
     ("{demo_back} {demo_forward}", "step"),
-    ("{demo_play_1}-9", "scenario"),
+    (f"{{demo_play_1}}-{len(SCENARIOS)}", "scenario"),
     ("{demo_next}", "next"),
     ("{demo_slower}/{demo_faster}", "speed"),
     ("{demo_person}", "person"),
@@ -52,8 +53,8 @@ HELP: Final = (
     ("a click", "on the line of events at the top: shows that moment"),
     ("{demo_slower}, {demo_faster}", "slower, faster: x1/4 to x16"),
     (
-        f"{{demo_play_1}} to {{demo_play_{WITH_DIGIT}}}",
-        "that scenario; {demo_next} the next one, {demo_again} this one again",
+        f"{{demo_play_1}} to {len(SCENARIOS)}",
+        "that scenario, twelve is 1 then 2; {demo_next} the next one, {demo_again} this one again",
     ),
     (
         "{demo_formulas}",

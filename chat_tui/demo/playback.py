@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.showing import NORMAL, Showing
+from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.player import Player
 from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
 from chat_tui.demo.scenario import SEED
@@ -85,6 +86,8 @@ class Playback(Screen[None]):
         self.seed = played.seed
         self._number = played.number
         self._selected, self._note = 0, ""
+        self._digit = 0
+        """The digit that chose what is played; 0 for none."""
         self._ticked = 0.0
         self._unpainted: Nanos = 0
         """Viewer's time since it was painted."""
@@ -297,11 +300,22 @@ class Playback(Screen[None]):
 
     def action_scenario(self, step: int) -> None:
         """Play the scenario that is `step` further; after the last comes the first."""
-        if self._can_change:
-            self.action_play((self._number - 1 + step) % len(SCENARIOS) + 1)
+        self._play((self._number - 1 + step) % len(SCENARIOS) + 1)
 
-    def action_play(self, number: int) -> None:
+    def action_play(self, digit: int) -> None:
+        """Play the scenario of a digit, 0 the tenth; with the 1 before it, while 1 opens, of both.
+
+        Until it has opened nothing of the first is missed.
+        """
+        both = 10 + digit % 10
+        opens = self.busy or self.showing.part is Part.OPENING
+        follows = self._digit == 1 and self._number == 1 and opens and both <= len(SCENARIOS)
+        self._play(both if follows else digit)
+        self._digit = 0 if follows else digit
+
+    def _play(self, number: int) -> None:
         """Play a scenario, and those after it."""
+        self._digit = 0
         if self._can_change:
             self._played = Recording(number, self.seed, people=self._played.people)
             self.showing.tour.goes_on = self.showing.running = True

@@ -21,12 +21,14 @@ from chat_tui.demo.interventions import MEDDLING
 from chat_tui.demo.keys import BINDINGS, KEYS, REPLAY_KEYS, full_help
 from chat_tui.demo.moment import Titles
 from chat_tui.demo.net_command import acts_of
+from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.painting.drawing import clicked_time, draw
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.demo.playback import AGAIN, Playback, Playing
 from chat_tui.demo.player import Player
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenario import SEED
+from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
@@ -250,8 +252,18 @@ class DemoScreen(Playback):
             held_up=not showing.tour.goes_on,
             traffic=player.traffic,
             score=showing.score,
+            number=self._number,
+            tour=self._opening_tour,
             moves=self.moves,
         )
+
+    @property
+    def _opening_tour(self) -> tuple[str, ...]:
+        """The titles of the tour while a scenario opens, and nobody has stopped to look."""
+        showing, people = self.showing, self._played.people
+        if self.stage is None or showing.part is not Part.OPENING or not showing.running:
+            return ()
+        return tuple(scenario(one.number, people).title for one in SCENARIOS)
 
     @property
     def _titles(self) -> Titles:

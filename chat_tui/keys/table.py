@@ -55,7 +55,7 @@ SCENARIOS: Final = 14
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
 
 WITH_DIGIT: Final = 10
-"""Scenarios that a digit chooses, 0 the tenth; those after them come by the tour, or `/demo 11`."""
+"""Scenarios that a digit chooses, 0 the tenth; those after them two: 1 and, while it opens, 2."""
 
 KEYS: Final = (
     Key("quit", "ctrl+q", "quit", "Quit", priority=True),

@@ -11,10 +11,11 @@ from chat_tui.demo.crowd import Field
 from chat_tui.demo.moment import Shot, Titles
 from chat_tui.demo.painting.chart import ROWS_MAX, chart
 from chat_tui.demo.painting.field import field_lines
+from chat_tui.demo.painting.opening import opening_lines
 from chat_tui.demo.painting.panels import PANEL_CELLS, air_line, panels, shown_in
 from chat_tui.demo.painting.ranges import range_lines
 from chat_tui.demo.painting.scrubber import scrubber, seconds, time_of
-from chat_tui.demo.painting.setting import Setting
+from chat_tui.demo.painting.setting import WIDE, Setting
 from chat_tui.demo.painting.story import TALL, before_lines, closing_lines, now_lines
 from chat_tui.demo.phrases import clock_tenths
 from chat_tui.keys.table import with_keys
@@ -52,6 +53,8 @@ def draw(shot: Shot, at: Setting, titles: Titles | None = None) -> list[Content]
     room = at.height - len(top) - len(bottom)
     if shot.closing:
         middle = _closed(shot, at, room)
+    elif at.tour:
+        middle = opening_lines(shot, at, room)
     else:
         middle = _playing(shot, at, titles or Titles(), room)
     middle += [Content("")] * (room - len(middle))
@@ -164,6 +167,8 @@ def _beside_scrubber(shot: Shot, at: Setting) -> tuple[str, str]:
     sign = {"playing": ">", "paused": "#"}.get(state, "=") if at.is_ascii else ""
     sign = sign or {"playing": "▶", "paused": "■"}.get(state, "◆")
     left = f" {sign} {state} {speed_word(at.speed)} "
+    if at.score is not None and at.width >= WIDE and state == "playing":
+        left = f" {sign} {state} {speed_word(at.speed)}, slow at events "
     right = f" {clock_tenths(at.now)} "
     if at.score is not None:
         score = at.score

@@ -39,6 +39,10 @@ class Setting:
     """True if the tour goes on by itself no more."""
     traffic: Traffic | None = None
     score: Score | None = None
+    number: int = 0
+    """Place of the scenario in the tour, from 1 on."""
+    tour: tuple[str, ...] = ()
+    """The titles of all scenarios, while one opens; else nothing."""
     moves: bool = True
     """True if frames are drawn on their way; else each is drawn at once where it goes."""
 

@@ -32,6 +32,45 @@ async def test_it_plays_at_once_from_the_sentence_on() -> None:
         assert screen.showing.now > began
 
 
+@pytest.mark.parametrize("width", [60, 80, 140])
+async def test_each_opens_with_the_tour_and_the_signs_of_what_will_be_seen(width: int) -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen).run_test(size=(width, 24)) as pilot:
+        await ready(pilot)
+        screen.let_pass(SECOND)
+        text = "\n".join(lines(screen))
+        assert "\u25b6  3  A message is lost" in text
+        assert "  1  Hello, and what the marks mean" in text
+        signs = [sign in text for sign in ("answer", "maybe received", "asks who has a line")]
+        assert signs == [width >= 80, width >= 80, width >= 140]
+        screen.see(4 * SECOND)
+        assert "Hello, and what the marks mean" not in "\n".join(lines(screen))
+
+
+@pytest.mark.parametrize(
+    ("keys", "number"), [("12", 12), ("11", 11), ("10", 10), ("19", 9), ("22", 2), ("112", 2)]
+)
+async def test_two_digits_choose_one_that_one_digit_cannot(keys: str, number: int) -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        await pilot.press(*keys)
+        await ready(pilot)
+        assert f"DEMO  {number}/{LAST}" in lines(screen)[0]
+
+
+async def test_a_second_digit_after_the_opening_chooses_another() -> None:
+    screen = Timed(played=Recording(3, SEED))
+    async with DemoApp(screen).run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        await pilot.press("1")
+        await ready(pilot)
+        screen.see(4 * SECOND)
+        await pilot.press("2")
+        await ready(pilot)
+        assert f"DEMO  2/{LAST}" in lines(screen)[0]
+
+
 async def test_after_the_promises_comes_the_next_and_after_the_last_the_first() -> None:
     screen = Timed(played=Recording(LAST, SEED))
     async with DemoApp(screen).run_test(size=(80, 24)) as pilot:

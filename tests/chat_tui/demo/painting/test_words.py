@@ -5,6 +5,7 @@ import pytest
 from chat_tui.demo.keys import KEYS
 from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.showing import Showing
+from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.painting.drawing import draw
 from chat_tui.demo.painting.setting import Setting
 from chat_tui.demo.painting.story import place_of_now
@@ -19,6 +20,8 @@ pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
 CROWD = 7
 """Its many frames take half a minute, and are of the whole grid."""
 
+TITLES = tuple(one.title for one in SCENARIOS)
+
 SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
 
 
@@ -28,7 +31,8 @@ def setting(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> Setting:
     return Setting(
         width=size[0], height=size[1], glyphs=glyphs, theme="tokyo-night", selected=0,
         running=True, speed=1, formulas=False, now=player.now, keys=KEYS,
-        traffic=player.traffic, score=showing.score,
+        traffic=player.traffic, score=showing.score, number=player.scenario.number,
+        tour=TITLES if showing.part is Part.OPENING else (),
     )  # fmt: skip
 
 
@@ -41,6 +45,8 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
     assert len(lines) == size[1]
     assert max(map(len, lines)) <= size[0]
     text = words_of(" ".join(lines))
+    if at.tour:
+        assert shot.title.partition(" ")[2].strip('"') in words_of(" ".join(lines[2:]))
     assert shot.title in text
     assert_whole(text)
     if shot.closing:
