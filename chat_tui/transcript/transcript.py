@@ -203,8 +203,29 @@ class Transcript(ScrollView, can_focus=False):
             self.notify_style_update()
 
     def notify_style_update(self) -> None:
-        """Lay out anew with the colours of another theme."""
+        """Lay out anew with the colours of another theme.
+
+        Textual says so before it has worked out the styles of the pieces (times, rules, marks), so
+        what was laid out with those of before is laid out once more.
+        """
         super().notify_style_update()
+        self._lay_out_anew()
+        if self._shape is not None:
+            self.call_next(self._take_up_styles, self._piece_styles)
+
+    def _take_up_styles(self, before: Sequence[Style]) -> None:
+        self._rich_style_cache.clear()
+        if self._piece_styles != before:
+            self._lay_out_anew()
+            self.refresh()
+
+    @property
+    def _piece_styles(self) -> Sequence[Style]:
+        return [
+            self.get_component_rich_style(name) for name in sorted(Transcript.COMPONENT_CLASSES)
+        ]
+
+    def _lay_out_anew(self) -> None:
         self._laid.forget()
         if self._shape is not None:
             self._settle()
