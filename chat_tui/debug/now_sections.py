@@ -32,7 +32,7 @@ NAME_CELLS: Final = 8
 KIND_CELLS: Final = 7
 """Of the longest name of a kind."""
 
-RESULT_CELLS: Final = 40
+RESULT_CELLS: Final = 120
 """Of how a session ended, which may be a peer's words."""
 
 WAYS: Final = (True, False)

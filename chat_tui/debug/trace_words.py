@@ -45,6 +45,18 @@ INPUTS: Final = {
     "StateArrived": "state of the channel came",
     "RootTold": "somebody told the root of its state",
     "Tick": "time passed",
+    "Continue": "a session has more to answer",
+    "Joined": "somebody came",
+    "Left": "somebody went",
+    "Announced": "somebody said which protocols it speaks",
+    "LogsOffered": "somebody announced its logs",
+    "Ended": "a session is over",
+    "Sought": "a session looks for somebody",
+    "StateDiffers": "somebody's state differs from ours",
+    "Relayed": "a peer passed something on",
+    "WentLive": "a session stays, to pass on what is new",
+    "LackingNow": "the number of missing messages changed",
+    "Asked": "you asked to compare histories",
 }
 """Words for the inputs that come often; others are taken apart."""
 
@@ -81,6 +93,8 @@ EFFECTS: Final[dict[str, tuple[str, str]]] = {
     "TellState": ("tells", "register of state"),
     "TellRoot": ("tells the root of its state in", "frame"),
     "StateChanged": ("shows", "change of the channel's state"),
+    "Start": ("begins", "session"),
+    "Continue": ("goes on later with", "session"),
 }
 """A verb, and what is counted; others are taken apart."""
 

@@ -102,7 +102,7 @@ class FirstRun(Dressed[Answers | None]):
             yield Label("", id="wrong", markup=False)
             with Horizontal(id="buttons"):
                 yield Button("Start", id="start", variant="primary", compact=True)
-                yield Button("See the 2-minute demo", id="demo", compact=True)
+                yield Button("See the demo", id="demo", compact=True)
                 yield Button("Change where data is kept", id="change-place", compact=True)
             yield Label("")
             yield Label("Your key is created on this computer and never leaves it.", classes="hint")

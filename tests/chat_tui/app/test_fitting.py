@@ -107,24 +107,22 @@ async def test_the_demo_says_that_there_are_more_people_than_it_shows() -> None:
 async def test_the_tabs_of_the_pane_stay_apart_whichever_is_shown() -> None:
     async with reading(scenes.repairing(), (140, 40)) as (_, pilot):
         await pilot.press("f2")
-        for number, tab in enumerate(TABS):
+        for number in range(len(TABS)):
             await pilot.press(str(number))
             await pilot.pause()
-            line = next(line for line in shown(pilot.app).split("\n") if "6Tra" in line)
-            assert f"[{number}{tab.value}]" in line
-            names = line.split("│")[-2].split()
-            assert "…" not in line
-            for at, (one, name) in enumerate(zip(TABS, names, strict=True)):
-                assert name == f"[{at}{one.value}]" if at == number else one.value[:2] in name
+            lines = [line.split("│")[-2] for line in shown(pilot.app).split("\n")[2:4]]
+            names = [f"{at}{one.value}" for at, one in enumerate(TABS)]
+            names[number] = f"[{names[number]}]"
+            assert " ".join(lines).split() == names
 
 
 async def test_a_tab_is_chosen_by_a_click_on_its_name() -> None:
     async with reading(scenes.repairing(), (140, 40)) as (_, pilot):
         await pilot.press("f2", "2")
-        await pilot.click("#debug-tabs", offset=(21, 0))  # 0Now 1Buf [2Causal] 3Bloo
+        await pilot.click("#debug-tabs", offset=(3, 1))  # the second line begins with 5Wire
         await pilot.pause()
 
-        assert "[3Bloom]" in shown(pilot.app)
+        assert "[5Wire]" in shown(pilot.app)
 
 
 async def test_the_wire_in_a_narrow_pane_ends_with_sizes() -> None:

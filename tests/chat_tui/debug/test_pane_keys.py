@@ -177,7 +177,7 @@ async def test_left_and_right_go_round_all_tabs() -> None:
 
 async def test_a_click_on_a_name_shows_its_tab_and_on_a_row_selects_it() -> None:
     async with opened() as screen:
-        await screen.pilot.click("#debug-tabs", offset=(27, 0))
+        await screen.pilot.click("#debug-tabs", offset=(35, 0))
         assert screen.pane.tab is Tab.SYNC
         await screen.press("1")
         await screen.pilot.click("#debug-lines", offset=(4, 1))
