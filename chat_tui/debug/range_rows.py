@@ -3,15 +3,22 @@
 from typing import Final
 
 from chat_tui.debug.section import Detail
-from chat_tui.text.safe_text import clean_text
+from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, size, time_of_day
 from chat_tui.wording.sentences import name_of
 from chat_tui.wording.waves import ACROSS, LATER, NEVER, wave_rows, waves_said
+from sync.calimero.state.session import HASH, LEVEL, STATE
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sessions.cards import RangeDrawn
 from sync.structures.ordered_set import ZERO_HASH
 from sync.structures.set_digest import ROW_BYTES
 from sync.view.view import RoundInfo, SessionInfo, Snapshot
+
+OF_STATE: Final = frozenset((STATE.name, HASH.name, LEVEL.name))
+"""Protocols that compare no messages."""
+
+WORDS_CELLS: Final = 60
+"""Of what a payload says: a peer may send as much as it likes."""
 
 HASH_SHOWN: Final = 8
 """Hex digits of a fingerprint or of the hash in a bound that are shown."""
@@ -77,14 +84,25 @@ def session_detail(snapshot: Snapshot, session: SessionInfo) -> Detail:
     if raw:
         facts.append(f"without delta coding: {size(raw)}")
     facts += [
-        f"{number}. {'out' if one.sent else 'in '} {cost_of(one)}"
+        f"{number}. {'out' if one.sent else 'in '} {cost_of(one)}{_says_what(one)}"
         for number, one in enumerate(session.rounds, start=1)
     ]
     return Detail(f"Session {session.number} with {peer}", _in_short(session, peer), tuple(facts))
 
 
+def _says_what(one: RoundInfo) -> str:
+    words = clip_cells(clean_text(one.words), WORDS_CELLS)
+    return f": {words}" if words else ""
+
+
 def _in_short(session: SessionInfo, peer: str) -> str:
     """Return what such a session is for; a protocol without ranges is only named."""
+    if session.protocol in OF_STATE:
+        return (
+            f"We and {peer} compare what the channel knows besides its messages (topic, pins, "
+            f"names, marks), by the protocol {session.protocol}: hashes tell which differ, and "
+            "only these are sent."
+        )
     if any(one.words for one in session.rounds):
         by = f"by the protocol {clean_text(session.protocol)}"
         return f"We and {peer} compare what we have, {by}."

@@ -125,6 +125,11 @@ async def search(pilot: Pilot[Any]) -> None:
     await until(pilot, lambda: "hit 1 of" in shown(pilot.app))
 
 
+async def look_for(pilot: Pilot[Any]) -> None:
+    await pressing("ctrl+f", *"cable")(pilot)
+    await until(pilot, lambda: "Search #lobby" in shown(pilot.app) and " hit" in shown(pilot.app))
+
+
 async def open_members(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await command(pilot, "/members")
@@ -185,6 +190,7 @@ PICTURES: Final = {
     "details_wide": Picture(morning, WIDE, open_details),
     "answers": Picture(lambda: scenes.screen_of(scenes.answers()), NARROW, pressing("ctrl+t")),
     "search": Picture(morning, NARROW, search),
+    "search_panel": Picture(morning, WIDE, look_for),
     "repair_wide": Picture(repairing, WIDE, pressing("f2", "1", "j")),
     "repair_narrow": Picture(repairing, NARROW, pressing("f2", "1", "j")),
     "debug_causal": Picture(repairing, WIDE, pressing("f2", "2")),
@@ -201,11 +207,12 @@ PICTURES: Final = {
     "verify": Picture(known, NARROW, pressing("f3", "v")),
     "changed_key": Picture(lambda: known(impostor=True), NARROW, nothing),
     "clock": Picture(ahead, NARROW, nothing),
-    "demo_wide": Picture(demo(3), WIDE, watching(24.2)),
-    "demo_narrow": Picture(demo(5), NARROW, watching(49)),
-    "demo_small": Picture(demo(4), SMALL, watching(25)),
+    "demo_opening": Picture(demo(3), WIDE, watching(2)),
+    "demo_wide": Picture(demo(3), WIDE, watching(14.5)),
+    "demo_narrow": Picture(demo(5), NARROW, watching(40)),
+    "demo_small": Picture(demo(4), SMALL, watching(29)),
     "demo_crowd": Picture(demo(7), WIDE, watching(12.5)),
-    "demo_protocol": Picture(demo(3), WIDE, watching(18, "tab", "tab", "d")),
+    "demo_protocol": Picture(demo(3), WIDE, watching(14.5, "tab", "tab", "d")),
     "demo_promises": Picture(demo(9), NARROW, watching(80)),
     "settings": Picture(morning, WIDE, choose_a_theme),
     "palette": Picture(morning, NARROW, pressing("ctrl+p", *"pe")),
