@@ -19,10 +19,12 @@ from sync.entries.entry import (
     SIGNATURE_SIZE,
     VERSION,
     Entry,
+    Header,
+    Parent,
     check_heads,
 )
 from sync.errors import DecodeError
-from sync.machine import Nanos
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
 ParentColumns: TypeAlias = tuple[bytes, bytes, bytes]
 """Message id, author and Waku hash, as in `sync.entries.entry.Parent`."""
@@ -59,6 +61,40 @@ class Signed(NamedTuple):
     columns: Columns
     header_bytes: bytes
     signature: bytes
+
+
+def entry_of(signed: Signed, content: bytes) -> Entry:
+    """Return the entry that `open_content` gives of a content, of which these are the columns."""
+    columns, header_bytes, signature = signed
+    backlink, skiplink = columns.backlink, columns.skiplink
+    header = Header(
+        author=PeerId(columns.author.hex()),
+        channel_id=ChannelId(columns.channel_id.hex()),
+        log=columns.log,
+        seq=columns.seq,
+        backlink=None if backlink is None else MessageId(backlink.hex()),
+        skiplink=None if skiplink is None else MessageId(skiplink.hex()),
+        created_ns=columns.created_ns,
+        lamport=columns.lamport,
+        parents=tuple(
+            [
+                Parent(MessageId(message_id.hex()), PeerId(author.hex()), waku_hash)
+                for message_id, author, waku_hash in columns.parents
+            ]
+        ),
+        kind=columns.kind,
+        body_size=columns.body_size,
+        body_hash=header_bytes[-HASH_SIZE:],  # the last field
+        governance=columns.governance,
+    )
+    return Entry(
+        message_id=MessageId(columns.message_id.hex()),
+        header=header,
+        header_bytes=header_bytes,
+        signature=signature,
+        body=columns.body_of(content),
+        content=content,
+    )
 
 
 def columns_of(entry: Entry) -> Columns:

@@ -120,6 +120,18 @@ def encode_wrapped(
     return b"".join(parts)
 
 
+def content_in(payload: bytes) -> bytes:
+    """Return the content of a message, of which nothing else is looked at.
+
+    Raises:
+        DecodeError: not an SDS message.
+    """
+    try:
+        return sds_pb2.Message.FromString(payload).content
+    except ProtobufDecodeError as error:
+        raise DecodeError(f"not an SDS message: {error}") from error
+
+
 def decode(payload: bytes, limits: Limits = LAN_LIMITS) -> Message:
     """Parse `payload`; limits are checked before anything is built from it.
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import entry_pb2
-from sync.entries.columns import columns_of, open_columns, read_columns
+from sync.entries.columns import columns_of, entry_of, open_columns, read_columns
 from sync.entries.entry import Entry, Kind, encode_content, encode_header, open_content
 from sync.errors import DecodeError
 from sync.group.ingest import Gate, message_of
@@ -58,6 +58,7 @@ def verdict(content: bytes) -> Entry | None:
     assert signed.columns == columns_of(entry) == read_columns(content)
     assert (signed.header_bytes, signed.signature) == (entry.header_bytes, entry.signature)
     assert signed.columns.body_of(content) == entry.body
+    assert entry_of(signed, content) == entry
     return entry
 
 

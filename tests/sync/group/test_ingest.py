@@ -1,5 +1,6 @@
 """One way in: what a channel lets in, and what it refuses for good."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -13,8 +14,9 @@ from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.wire import encode
 from sync.structures.bloom_parameters import LAN as BLOOM
-from sync.waku.message import TIMESTAMP_MAX
+from sync.waku.message import TIMESTAMP_MAX, WakuMessage
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import Member, arrived, only, sds_of, with_content
 
@@ -277,3 +279,58 @@ def test_entries_of_a_governed_channel_name_heads() -> None:
         gate.check(gate.read(without.payload))
     with pytest.raises(RemoteError, match="without heads of governance"):
         gate.check_opened(without.entry)
+
+
+# --- What is transferred --------------------------------------------------------------------------
+
+
+def read_by(
+    read: Callable[[WakuMessage], tuple[Message, values.StoredMessage]], waku: WakuMessage
+) -> tuple[Message, values.StoredMessage] | str:
+    try:
+        return read(waku)
+    except RemoteError as error:
+        return str(error)
+
+
+def forged(sent: values.StoredMessage) -> bytes:
+    """A message that follows from its entry, whose signature is another one."""
+    content = sent.entry.content.replace(sent.entry.signature, bytes(64))
+    return sent.payload.replace(sent.entry.content, content)
+
+
+BOB = Author("bob")
+FIRST = BOB.write("one")
+SENT = (
+    BOB.write("two", after=[FIRST]).payload,
+    forged(BOB.write("three", after=[FIRST])),
+    Author("bob", ChannelId("ab" * 16)).write("of another channel").payload,
+    encode(with_content(FIRST, BOB.write("not around this").entry.content)),
+    encode(with_content(FIRST, b"no entry")),
+)
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(SENT), st.sampled_from([0, 1]), st.none() | st.integers(0, 900), st.data())
+def test_a_transferred_message_is_read_at_once_as_step_by_step(
+    sent: bytes, later: int, at: int | None, data: st.DataObject
+) -> None:
+    gate, payload = Gate.of(CHANNEL, verify), bytearray(sent)
+    if at is not None:
+        payload[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
+    created_ns = BOB.entries[1].entry.header.created_ns + later
+    waku = WakuMessage(bytes(payload), gate.content_topic, created_ns)
+
+    def at_once(one: WakuMessage) -> tuple[Message, values.StoredMessage]:
+        return gate.read_transfer(one, gate.pubsub_topic)
+
+    assert read_by(at_once, waku) == read_by(gate.read_step_by_step, waku)
+
+
+def test_a_transferred_message_is_let_in() -> None:
+    gate, sent = Gate.of(CHANNEL, verify), BOB.entries[1]
+    waku = WakuMessage(sent.payload, gate.content_topic, sent.entry.header.created_ns)
+
+    assert gate.read_transfer(waku, gate.pubsub_topic) == (sds_of(sent), sent)
+    with pytest.raises(RemoteError, match="topic"):
+        gate.read_transfer(waku, "/waku/2/rs/0/0")
