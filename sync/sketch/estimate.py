@@ -11,8 +11,10 @@ OPENING: Final = 64
 """Symbols that a session opens with, 2.6 kB: up to 30 differences they decode at once."""
 
 SPARE: Final = 1.2
+SPARE_OF_MANY: Final = 1.1
+MANY: Final = 3_000
 """More symbols are sent than are expected to be needed: the guess is one, and a round trip takes
-as long as 20 kB."""
+as long as 20 kB. Of many differences a fifth more would be worth several round trips."""
 
 EACH: Final = 1.35
 EACH_ROOT: Final = 1.3
@@ -42,4 +44,5 @@ def differences(difference: Symbols) -> int:
 
 def needed(count: int) -> int:
     """Return how many symbols to send for so many differences."""
-    return ceil(SPARE * (EACH * count + EACH_ROOT * sqrt(count)))
+    spare = SPARE if count < MANY else SPARE_OF_MANY
+    return ceil(spare * (EACH * count + EACH_ROOT * sqrt(count)))

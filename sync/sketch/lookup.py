@@ -21,6 +21,9 @@ from sync.structures.sorted_run import (
 STEP: Final = 1 << 18
 """Ids that are looked at in one step: 2 ms."""
 
+BLOCK: Final = 1 << 15
+"""Ids that are looked at together: what is made of them stays in the processor's cache."""
+
 FILTER: Final = np.uint64((1 << 18) - 1)
 """Bits of a hash that a table of bytes is asked about first, 256 kB."""
 
@@ -48,7 +51,9 @@ class Lookup:
         if not self._parts:
             return
         timestamps, hashes = self._parts[0]
-        near = self._near(hashes[self._at : self._at + STEP, 0]) + self._at
+        firsts = hashes[:, 0]
+        blocks = range(self._at, min(self._at + STEP, len(firsts)), BLOCK)
+        near = np.concatenate([self._near(firsts[at : at + BLOCK]) + at for at in blocks])
         raw = hashes[near].tobytes()
         told = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
         held = sync_ids(timestamps[near].tolist(), told)
