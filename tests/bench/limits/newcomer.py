@@ -4,6 +4,7 @@ Somebody with 10,000 lines of ten logs waits (100,000 with `--whole`); `plain --
 links to them, fetches all by Waku Sync (or by snapshot) and prints it. The floor is a receiver of
 as many messages, without machines. With `--whole` memory is told as well: how much more a message
 takes above 40,000. The first line is that of `plain` without `--json`, on its way or delivered.
+Names of figures begin with `snapshot` or `newcomer`.
 """
 
 import argparse
@@ -59,27 +60,28 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     entries = WHOLE if options.whole else ENTRIES
     by = "snapshot" if options.snapshot else "waku"
     params: Params = {"entries": entries, "protocol": by}
+    name = "snapshot" if options.snapshot else "newcomer"
     _stocked(place / "source", entries)
     floor = floor_pair.measure(place, entries)
     with _source(place / "source", by) as port:
         one = _fetched(place, port, entries)
     cpu_us = one.cpu_s / entries * 1e6
     yield Figure(
-        "newcomer_cpu", cpu_us, floor.receiver_us, "us a message", CPU_MAX[by], params=params
+        f"{name}_cpu", cpu_us, floor.receiver_us, "us a message", CPU_MAX[by], params=params
     )
     alone = floor.receiver_us * entries / 1e6
     seconds = None if options.snapshot else SECONDS_MAX
-    yield Figure("newcomer_seconds", one.seconds, alone, "s", seconds, params=params)
+    yield Figure(f"{name}_seconds", one.seconds, alone, "s", seconds, params=params)
     with _source(place / "source", by) as port:
         first = _first_line(place, port)
     goal = None if options.snapshot else 1.0
-    yield Figure("newcomer_first_line", first, FIRST_LINE_MAX_S, "s", goal, params=params)
+    yield Figure(f"{name}_first_line", first, FIRST_LINE_MAX_S, "s", goal, params=params)
     if options.whole:
         _stocked(place / "fewer", FEWER)
         with _source(place / "fewer", by) as port:
             less = _fetched(place, port, FEWER)
         more_kb = (one.peak_kb - less.peak_kb) / (WHOLE - FEWER)
-        yield Figure("newcomer_memory", more_kb, KB_MAX, "kB a message", 1.0, params=params)
+        yield Figure(f"{name}_memory", more_kb, KB_MAX, "kB a message", 1.0, params=params)
 
 
 def _stocked(place: Path, entries: int) -> None:
