@@ -30,6 +30,9 @@ more than its number; 0 is an empty slot. Which slot is its own the tag says too
 without a look at the ids."""
 
 SLOTS_MIN: Final = 32
+TOGETHER: Final = 1 << 17
+"""Ids that are put into the table together: 10 MB are needed meanwhile."""
+
 CHUNK_MAX: Final = 256
 CHUNK_FILLED: Final = CHUNK_MAX // 2
 """Numbers in one chunk of the order, and how many of them are filled in order: the rest is room for
@@ -122,7 +125,11 @@ class IdTable:
         del self._ids[-ID_BYTES:]
         self._count += len(ids) // ID_BYTES
         places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
-        self._fill((places >> np.uint64(PART_SHIFT)).astype(np.int64), places, first)
+        parts = (places >> np.uint64(PART_SHIFT)).astype(np.int64)
+        order = np.argsort(parts, kind="stable")
+        for start in range(0, len(order), TOGETHER):
+            some = order[start : start + TOGETHER]
+            self._fill(parts[some], places[some], some + first)
 
     def id_of(self, number: int) -> MessageId:
         """Return the id with this number."""
@@ -130,7 +137,9 @@ class IdTable:
             return MessageId(self._odd_ids[number])
         return MessageId(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES].hex())
 
-    def _fill(self, parts: NDArray[np.int64], places: NDArray[np.uint64], first: int) -> None:
+    def _fill(
+        self, parts: NDArray[np.int64], places: NDArray[np.uint64], numbers: NDArray[np.intp]
+    ) -> None:
         """Put new ids into their parts, all together.
 
         In the order of their slots each goes to its own, or the first free one after the last: a
@@ -144,7 +153,7 @@ class IdTable:
         ]
         sizes = np.array([max(SLOTS_MIN, 1 << (3 * one // 2).bit_length()) for one in totals])
         tags = places >> np.uint64(TAG_SHIFT) & np.uint64(TAG_MASK)
-        entries = tags << np.uint64(32) | np.arange(first, first + len(places), dtype=np.uint64)
+        entries = tags << np.uint64(32) | numbers.astype(np.uint64)
         homes = rows << 32 | tags.astype(np.int64) & (sizes[rows] - 1)
         order = np.argsort(homes, kind="stable")
         steps = np.arange(len(order))
