@@ -50,6 +50,13 @@ REST: Final[Mapping[str, str]] = {
     "stalls_key_p99": "the newcomer's loop is busy throughout: a key waits for slices and a paint "
     "before it, and for a processor",
     "start": "our imports, and the newest page from the disk",
+    "sketch_1000_uniform_cpu": "the goal is of Waku Sync before its columns, which was 2.6 times "
+    "as slow; the scan for hashes is the largest part",
+    "sketch_10000_uniform_cpu": "as above",
+    "sketch_10000_uniform_bytes": "the guess of this one set was too large, so all symbols that "
+    "are kept were sent; of seven sets the median is 0.133 (DECISIONS 292)",
+    "sketch_build": "other work took most of both processors",
+    "sketch_slice": "as above: the longest of 245",
 }
 """Where the rest goes of what misses its goal."""
 
