@@ -216,6 +216,13 @@ class People(Protocol):
             LocalError: it is not blocked.
         """
 
+    async def forget(self, peer: PeerId) -> None:
+        """Know nothing more of `peer` but what they wrote: who comes again is met anew.
+
+        Raises:
+            LocalError: it is us, they are here or blocked, or a warning of their key stands.
+        """
+
 
 class Chat(Protocol):
     """A running chat: one profile, its channels, its peers."""

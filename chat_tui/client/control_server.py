@@ -18,10 +18,10 @@ from chat_tui.client.control_client import REQUEST_MAX
 from chat_tui.client.live import Client
 from chat_tui.wording.json_events import (
     Json,
+    Namer,
     aged,
     dumps,
     message,
-    namer,
     snapshot,
     state_events,
     to_json,
@@ -74,7 +74,7 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             await client.set_aside(_places(messages))
             yield {"event": "set aside"}
         case {"do": "status"}:
-            yield {**snapshot(client.snapshot(), namer(client.snapshot)), "running": True}
+            yield {**snapshot(client.snapshot(), Namer(client.snapshot)), "running": True}
         case _:
             raise LocalError("The open chat does not know this request; it is an older version.")
 
@@ -102,7 +102,7 @@ def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
 
 async def offline_status(client: Client) -> Json:
     """Return what the disk alone knows: nobody has this profile open."""
-    name = namer(client.snapshot)
+    name = Namer(client.snapshot)
     shown = {**snapshot(client.snapshot(), name), "running": False}
     for info in shown["channels"]:
         info["messages"] = await client.history.count(info["id"])
@@ -134,7 +134,7 @@ async def _send(
     client: Client, channel: ChannelId, text: str, wait: float
 ) -> AsyncGenerator[Json, None]:
     """Write, then wait `wait` seconds for the acknowledgement; the last answer has the state."""
-    name = namer(client.snapshot)
+    name = Namer(client.snapshot)
     states: dict[str, Delivery] = {}
     changed = asyncio.Event()
 
@@ -165,10 +165,11 @@ async def _send(
 
 async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
     """Yield the last `history` messages, then every event as it comes."""
-    name, names = namer(client.snapshot), client.people.book.names
+    name, book = Namer(client.snapshot), client.people.book
     events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
 
     def listen(event: Event) -> None:
+        name.note_event(event)
         shown = to_json(event, name)
         told: list[Json | None] = [shown and aged(shown, client.snapshot().now)]
         if isinstance(event, StateShown):
@@ -185,18 +186,18 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
 
     async def told(author: PeerId, nick: str, reply_to: MessageId | None) -> Json:
         """Return what a reader without our names and our disk has to be told besides."""
-        shown = {"called": names.called(author, nick)}
+        shown = {"called": book.names.called(author, nick)}
         if reply_to is None:
             return shown
         answered = await client.history.answered(channel, [reply_to])
-        return {**shown, "quote": quote(answered[reply_to], names.called)}
+        return {**shown, "quote": quote(answered[reply_to], book.names.called)}
 
     leave = client.subscribe(listen)
     try:
         lines = await client.history.page(channel, before=None, limit=history) if history else []
         shown_ids = {line.message_id for line in lines}
         for line in lines:
-            names.hear(line.author, line.nick)
+            book.names.hear(line.author, line.nick)
         for line in lines:
             if line.act is not None and (act := to_json(OpShown(line), name)) is not None:
                 yield act

@@ -353,6 +353,7 @@ class Client:
         """Close the disk; call it after `run` has ended."""
         if self._keeper is not None:
             await self._keeper.close()
+        await self.people.save_parting()
         await self._database.close()
         self.profile.close()
 
@@ -534,7 +535,7 @@ class Client:
         from chat_tui.wording import json_events
 
         if not deep:
-            running = json_events.snapshot(self.snapshot(), json_events.namer(self.snapshot))
+            running = json_events.snapshot(self.snapshot(), json_events.Namer(self.snapshot))
             async for finding in doctor.Doctor(self._setup, running).findings():
                 yield finding
             return

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from chat_tui.client.chat import Chat
 from chat_tui.text.namesakes import look_alike_key
 from chat_tui.text.safe_text import clean_nick
-from chat_tui.wording import sentences
+from chat_tui.wording import presence
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.errors import LocalError
 from sync.machine import PeerId
@@ -37,12 +37,13 @@ def peer_named(chat: Chat, rest: str, usage: str) -> tuple[PeerInfo, str]:
     Raises:
         LocalError: nobody is named, nobody of that name is known, or several are.
     """
+    snapshot = chat.snapshot()
     return one_named(
-        chat.snapshot().peers,
+        snapshot.peers,
         rest,
         usage,
         lambda word: f"Nobody called {word} is known here. /who lists everyone.",
-        lambda one: f"{one.trust.value}, {sentences.whereabouts(one)}",
+        lambda one: f"{one.trust.value}, {presence.whereabouts(snapshot, one)}",
     )
 
 

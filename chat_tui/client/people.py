@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.trust_book import TrustBook
@@ -64,6 +64,17 @@ class _Wished:
     noise_key: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class _Parted:
+    """A peer's last link has ended."""
+
+    peer: PeerId
+    at: Nanos
+
+
+_Unsaved: TypeAlias = _Met | _Wished | _Parted | KeyWarning
+
+
 class People:
     """See the module docstring.
 
@@ -99,7 +110,7 @@ class People:
         self._tell = tell
         self._called = called
         self._since_forgotten = 0
-        self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
+        self._unsaved: asyncio.Queue[_Unsaved] = asyncio.Queue(UNSAVED_MAX)
 
     async def load(self) -> None:
         """Know everybody whom the disk knows, but for strangers beyond the limits."""
@@ -139,6 +150,9 @@ class People:
                 return not self.book.is_blocked(peer)
             case PeerShown(peer, nick, PeerState.UP):
                 self._meet(peer, clean_nick(nick))
+            case PeerShown(peer):
+                self.book.part(peer, self._clock.wall())
+                self._put(_Parted(peer, self._clock.wall()))
             case _:
                 pass
         return True
@@ -162,7 +176,7 @@ class People:
             self._put(warning)
             self._tell(TrustShown(warning.peer, warning.nick, self.book.trust(warning.peer)))
 
-    def _put(self, item: _Met | _Wished | KeyWarning) -> bool:
+    def _put(self, item: _Unsaved) -> bool:
         """Have something kept; returns whether there was room for it."""
         try:
             self._unsaved.put_nowait(item)
@@ -179,7 +193,7 @@ class People:
             except ChatError as error:  # the disk is full: the commits say so loudly enough
                 self._node.refused("people", str(error))
 
-    async def _save(self, item: _Met | _Wished | KeyWarning) -> None:
+    async def _save(self, item: _Unsaved) -> None:
         match item:
             case _Met(peer, nick):
                 person = self.book.people.get(peer)
@@ -200,8 +214,21 @@ class People:
                 await self._forget_strangers()
             case _Wished(peer, noise_key):
                 await self._welcome(peer, noise_key)
+            case _Parted(peer, at):
+                await self._members.note_parted({peer: at})
             case KeyWarning():
                 await self._store.raise_warning(item)
+
+    async def save_parting(self) -> None:
+        """Keep until when those were seen who were here at the end, in one write."""
+        parted: dict[PeerId, Nanos] = {}
+        while not self._unsaved.empty():
+            item = self._unsaved.get_nowait()
+            if isinstance(item, _Parted):
+                parted[item.peer] = item.at
+        if parted:
+            with suppress(StorageError):  # a disk that takes no changes is left as it is
+                await self._members.note_parted(parted)
 
     async def _forget_strangers(self) -> None:
         """Now and then forget those met longest ago whom nothing else speaks for."""
@@ -328,6 +355,22 @@ class People:
         self.book.unblock(peer)
         self._node.mesh.unblock(peer)
         self._say(peer, hidden=True)
+
+    async def forget(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`."""
+        if peer == self._identity.peer_id:
+            raise LocalError("That is you.")
+        if self._node.mesh.shares(peer):
+            raise LocalError(f"{self._called(peer)} is here; only who is gone can be forgotten.")
+        if self.book.is_blocked(peer):
+            raise LocalError(
+                "You have blocked that person; forgotten they could come again. /unblock first."
+            )
+        if self.book.warning_about(peer) is not None:
+            raise LocalError("A warning about that key stands: /trust or /block answers it first.")
+        await self._members.forget_peer(peer)
+        self.book.forget_name(peer)
+        self._node.forget(peer)
 
     def _say(self, peer: PeerId, *, hidden: bool = False) -> None:
         nick = self.book.people[peer].nick if peer in self.book.people else ""

@@ -147,6 +147,10 @@ class SimulatedPeople:
         """See `chat_tui.client.chat.People`; refused here."""
         refuse(f"{name_of(self._snapshot(), peer)} cannot be blocked")
 
+    async def forget(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`; refused here."""
+        refuse(f"{name_of(self._snapshot(), peer)} cannot be forgotten")
+
     async def open_direct(self, peer: PeerId) -> ChannelId:
         """See `chat_tui.client.chat.People`; refused here."""
         refuse(f"nobody can write to {name_of(self._snapshot(), peer)} alone")

@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from chat_tui.text.namesakes import Names, look_alike_key, tell_apart
+from chat_tui.text.namesakes import Names, look_alike_key, named_after, tell_apart
 from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed
 from sync.machine import DAY, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
 from sync.view.state_infos import ProfileInfo, newest_profiles
-from sync.view.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
+from sync.view.view import ChannelInfo, KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 
 HELD_LONG: Final[Nanos] = 3 * DAY
 """Time for which a name was held before another key with it, at that address, is a warning.
@@ -259,11 +259,31 @@ class TrustBook:
         """Return whose keys were compared."""
         return {one.peer for one in self.people.values() if one.verified_ns is not None}
 
+    def part(self, peer: PeerId, now: Nanos) -> None:
+        """Note that the last link to `peer` has ended."""
+        if (person := self.people.get(peer)) is not None:
+            self.people[peer] = replace(person, last_seen_ns=max(now, person.last_seen_ns))
+
     def forget(self, peers: Iterable[PeerId]) -> None:
         """Know no more of people whom the disk has forgotten."""
         gone = {peer for peer in peers if self.people.pop(peer, None) is not None}
         if gone:
             self._at = {place: peer for place, peer in self._at.items() if peer not in gone}
+
+    def forget_name(self, peer: PeerId) -> None:
+        """Forget somebody whom the person wants out of the list: nobody shares their name now.
+
+        Names are heard anew, of everybody who is left and of lines that were read.
+        """
+        self.forget([peer])
+        self._signed.pop(peer, None)
+        for peers in self._verified.values():
+            peers.discard(peer)
+        self.names = Names()
+        for one in self.people.values():
+            self.names.hear(one.peer, one.nick)
+        for author, (nick, _) in self._signed.items():
+            self.names.hear(author, nick)
 
     def met_before(self, now: Nanos, span: Nanos) -> set[PeerId]:
         """Return who was first met more than `span` before `now`, a time of this computer's clock.
@@ -317,7 +337,7 @@ class TrustBook:
             (one for one in self.people.values() if one.peer not in met),
             key=lambda one: -one.last_seen_ns,
         )
-        peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
+        peers += [self._gone(one) for one in before[:KNOWN_SHOWN]]
         profiles = newest_profiles(info.state for info in snapshot.channels)
         peers = [self._newly_named(peer, profiles) for peer in peers]
         for peer in peers:
@@ -326,14 +346,23 @@ class TrustBook:
             self.names.hear(profile.peer, profile.nick)
         return replace(
             snapshot,
-            channels=tell_apart(snapshot.channels),
+            channels=tell_apart([self._of_two(info, peers) for info in snapshot.channels]),
             peers=tuple(peers),
             warnings=tuple(reversed(self.warnings)),
             shared_names=self.names.shared,
         )
 
+    def _of_two(self, info: ChannelInfo, peers: Sequence[PeerInfo]) -> ChannelInfo:
+        """Return a channel, of two under the name that its other end goes by."""
+        if info.direct is None:
+            return info
+        nick = next((one.nick for one in peers if one.peer == info.direct), None)
+        if nick is None and (person := self.people.get(info.direct)) is not None:
+            nick = person.nick
+        return named_after(info, nick or info.name, self.names.shared)
+
     def _newly_named(self, peer: PeerInfo, profiles: Mapping[PeerId, ProfileInfo]) -> PeerInfo:
-        """Return somebody with the newest name they signed, if they are away.
+        """Return somebody with the newest name they signed, if they are gone.
 
         Who is here says their name over a link that proves them: nothing is newer.
         """
@@ -347,7 +376,7 @@ class TrustBook:
         newest = max(said, key=lambda one: one[0])[1]
         return peer if newest == peer.nick else replace(peer, nick=newest)
 
-    def _away(self, person: Person) -> PeerInfo:
+    def _gone(self, person: Person) -> PeerInfo:
         """Return somebody of an earlier run."""
         address = "" if person.host is None else f"{person.host}:{person.port}"
         return PeerInfo(

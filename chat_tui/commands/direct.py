@@ -21,7 +21,9 @@ async def msg(chat: Chat, rest: str, _at: At) -> Result:
         await chat.send_text(direct, text)
     title = sentences.channel_title(channel_info(chat, direct))
     name = sentences.name_of(chat.snapshot(), peer.peer)
-    wait = "" if peer.state is PeerState.UP else " They are away; what you write waits for them."
+    wait = (
+        "" if peer.state is PeerState.UP else " They are not here; what you write waits for them."
+    )
     return Result(
         text=f"{title} is a channel for two: only {name} and you can read it.{wait}",
         channel=direct,

@@ -7,7 +7,7 @@ from typing import Final
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.peer_names import Named, one_named
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.wording import membership, rights, sentences
+from chat_tui.wording import membership, presence, rights, sentences
 from chat_tui.wording.membership import ROLES
 from sync.errors import LocalError
 from sync.view.governance_infos import (
@@ -31,6 +31,8 @@ REASON_MAX: Final = 200
 
 ROLE_USAGE: Final = "/role, a name, and reader, member or admin"
 POLICY_USAGE: Final = "/policy, one of write, invite, topic or pins, and members or admins"
+
+NEVER_MET: Final = "never met"
 
 CAN: Final = {
     Role.READER: "reads and reacts here",
@@ -59,7 +61,7 @@ async def add(chat: Chat, rest: str, at: At) -> Result:
         rest,
         "/add and a name",
         _not_outside(snapshot, info, governance, rest),
-        lambda one: membership.presence(snapshot, one.peer),
+        lambda one: presence.of_member(snapshot, one.peer) or NEVER_MET,
     )
     role = _role(word, ROLES[Role.MEMBER])
     if role is Role.ADMIN:
@@ -181,7 +183,7 @@ def _member(
         rest,
         usage,
         lambda word: f"Nobody called {word} is in {title}. /members says who is.",
-        lambda one: f"{ROLES[one.role]}, {membership.presence(snapshot, one.peer)}",
+        lambda one: f"{ROLES[one.role]}, {presence.of_member(snapshot, one.peer) or NEVER_MET}",
     )
 
 

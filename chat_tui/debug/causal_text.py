@@ -108,7 +108,7 @@ def mark(info: ChannelInfo, graph: Graph, node: CausalNode, glyphs: Glyphs) -> s
         return "!" if node.message_id in info.lost_ids else "?"
     if node.message_id == graph.centre:
         return "@" if glyphs is ASCII else "◎"
-    return glyphs.away if node.place is Place.WAITING else glyphs.here
+    return glyphs.gone if node.place is Place.WAITING else glyphs.here
 
 
 def node_detail(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: CausalNode) -> Detail:

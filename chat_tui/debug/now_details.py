@@ -8,7 +8,8 @@ from typing import Final
 from chat_tui.debug.range_rows import session_detail
 from chat_tui.debug.section import Detail
 from chat_tui.text.times import count, duration, milliseconds, size, span
-from chat_tui.wording.sentences import name_of, presence, short_id
+from chat_tui.wording.presence import presence
+from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import MILLISECOND, MessageId, Nanos
 from sync.view.departures import DepartureInfo, Left
 from sync.view.rates import SECONDS, RatesInfo, Series, Sort, summed

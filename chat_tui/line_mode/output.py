@@ -23,10 +23,10 @@ from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
 from chat_tui.wording.json_events import (
+    Namer,
     aged,
     dumps,
-    load_of,
-    namer,
+    more_of,
     snapshot,
     state_events,
     to_json,
@@ -144,7 +144,7 @@ class JsonFace:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._name = namer(client.snapshot)
+        self._name = Namer(client.snapshot)
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -178,6 +178,7 @@ class JsonFace:
 
     def event(self, event: Event) -> None:
         """See `Face`."""
+        self._name.note_event(event)
         if isinstance(event, StateShown):
             info = sentences.find(self._client.snapshot(), event.channel)
             for told in () if info is None else state_events(event, info.state, self._name):
@@ -185,7 +186,7 @@ class JsonFace:
             return
         shown = to_json(event, self._name)
         if shown is not None and isinstance(event, PeerShown):
-            shown.update(load_of(self._client.snapshot(), event.peer))
+            shown.update(more_of(self._client.snapshot(), event.peer))
         if shown is not None:
             self._print(aged(shown, self._client.now))
 
@@ -227,7 +228,7 @@ class TextFace:
 
     def __init__(self, client: Client, settings: Preferences) -> None:
         self._client, self._settings = client, settings
-        self._name = namer(client.snapshot)
+        self._name = Namer(client.snapshot)
         self._echo = not sys.stdin.isatty()
         self._on_terminal = sys.stdout.isatty()
         self._channel: ChannelId | None = None
@@ -317,6 +318,7 @@ class TextFace:
 
     def event(self, event: Event) -> None:
         """See `Face`."""
+        self._name.note_event(event)
         if isinstance(event, MessageShown):
             self._read.note(event.line)
         if isinstance(event, MessageShown | LineChanged):

@@ -4,7 +4,8 @@ Rules:
 1. Two keys whose names look alike are never shown the same: each has its short fingerprint beside.
 2. Nobody can write that fingerprint: a name that ends with one is taken for what stands before it,
    and always has its own beside it.
-3. A channel whose name looks like that of one joined before has a sign that no name can have.
+3. A channel whose name looks like that of one joined before has a sign that no name can have;
+   one of two is called as its other end is, by the name they go by now.
 """
 
 import re
@@ -98,12 +99,24 @@ def called(peer: PeerId, nick: str, shared: Set[str]) -> str:
     return name
 
 
+def named_after(info: ChannelInfo, nick: str, shared: Set[str]) -> ChannelInfo:
+    """Return a channel of two under the name of its other end, with the key where it is needed."""
+    assert info.direct is not None
+    if clean_nick(nick) == clean_nick(""):
+        return replace(info, name=short_fingerprint(info.direct), sign="")
+    key = called(info.direct, nick, shared).removeprefix(clean_nick(nick))
+    return replace(info, name=nick, sign=key)
+
+
 def tell_apart(channels: Sequence[ChannelInfo]) -> tuple[ChannelInfo, ...]:
-    """Return channels with signs on those whose names look like an earlier one's."""
-    seen: set[tuple[bool, str]] = set()
+    """Return channels with signs on those whose names look like an earlier one's; not of two."""
+    seen: set[str] = set()
     told: list[ChannelInfo] = []
     for info in channels:
-        key = (info.direct is not None, look_alike_key(info.name))
+        if info.direct is not None:
+            told.append(info)
+            continue
+        key = look_alike_key(info.name)
         sign = f"~{info.channel[:SIGN_SIZE]}" if key in seen else ""
         seen.add(key)
         told.append(replace(info, sign=sign) if sign else info)

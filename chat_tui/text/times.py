@@ -62,6 +62,23 @@ def day_and_time(when: Nanos) -> str:
     return f"{local.day} {local:%b %Y, %H:%M}"
 
 
+def since(then: Nanos, now: Nanos, *, short: bool = False) -> str:
+    """Return a moment that has been: `14:02` of today, else its day, as `21 Nov, 14:02`.
+
+    Args:
+        then: the moment.
+        now: tells which day is today.
+        short: of another day without the time, as `21 Nov`.
+    """
+    local, today = _local(then), _local(now)
+    if local.date() == today.date():
+        return f"{local:%H:%M}"
+    day = f"{local.day} {local:%b}"
+    if local.year != today.year:
+        return f"{local:%b %Y}" if short else f"{day} {local.year}"
+    return day if short else f"{day}, {local:%H:%M}"
+
+
 def span(length: Nanos) -> str:
     """Return a length of time in its largest whole unit, as `12 s`; less than nothing is `0 s`."""
     for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):

@@ -24,7 +24,7 @@ class Glyphs:
     gap: str
     rule: str
     here: str
-    away: str
+    gone: str
     busy: str
     below: str
     above: str
@@ -59,7 +59,7 @@ UNICODE: Final = Glyphs(
     gap="┆",
     rule="─",
     here="●",
-    away="○",
+    gone="○",
     busy="◐",
     below="↓",
     above="↑",
@@ -94,7 +94,7 @@ ASCII: Final = Glyphs(
     gap=":",
     rule="-",
     here="*",
-    away="-",
+    gone="-",
     busy="~",
     below="v",
     above="^",

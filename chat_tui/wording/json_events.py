@@ -32,6 +32,7 @@ from sync.view.view import (
     Notice,
     OpShown,
     PeerShown,
+    PeerState,
     PendingEndedShown,
     PendingShown,
     PreviewShown,
@@ -238,12 +239,14 @@ def _session(event: SyncShown | LiveShown, name: Name) -> Json:
     return {"event": "live", "channel": channel, "state": "begun" if begun else "ended", **fields}
 
 
-def load_of(shown: Snapshot, peer: PeerId) -> Json:
-    """Return what of somebody waits to be read, and what it takes on the disk, if it is known."""
+def more_of(shown: Snapshot, peer: PeerId) -> Json:
+    """Return what else is known of somebody: what waits, what is stored, when they left."""
     found = next((one for one in shown.peers if one.peer == peer), None)
     if found is None:
         return {}
+    gone = {} if found.state is PeerState.UP else {"gone_since_ns": found.last_seen_ns}
     return {
+        **gone,
         "waiting": found.waiting,
         "stored_messages": found.stored_messages,
         "stored_bytes": found.stored_bytes,
@@ -286,14 +289,24 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
     return value
 
 
-def namer(snapshot: Callable[[], Snapshot]) -> Name:
-    """Return a function from channel ids to names; `snapshot` is asked once for each name."""
-    names: dict[ChannelId, str] = {}
+class Namer:
+    """Names of channels by their ids; `snapshot` is asked for them once, and when they may change.
 
-    def name(channel: ChannelId) -> str:
-        # A name never changes, and a snapshot would cost more than all else that a message costs.
-        if channel not in names:
-            names.update({one.channel: channel_title(one) for one in snapshot().channels})
-        return names.get(channel, channel)
+    A snapshot would cost more than all else that a message costs.
+    """
 
-    return name
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
+        self._names: dict[ChannelId, str] = {}
+
+    def __call__(self, channel: ChannelId) -> str:
+        """Return what a channel is called here."""
+        if channel not in self._names:
+            channels = self._snapshot().channels
+            self._names.update({one.channel: channel_title(one) for one in channels})
+        return self._names.get(channel, channel)
+
+    def note_event(self, event: Event) -> None:
+        """Ask anew after what may change a name: a channel of two is called as its other end."""
+        if isinstance(event, PeerShown | StateShown):
+            self._names.clear()

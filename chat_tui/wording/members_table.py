@@ -15,7 +15,7 @@ from sync.view.view import ChannelInfo, Snapshot
 
 NAME_CELLS: Final = 18
 STANDING_CELLS: Final = 8
-PRESENCE_CELLS: Final = 6
+PRESENCE_CELLS: Final = 11
 LEAD_CELLS: Final = 2
 """Of the cursor, before the columns; what happened ends the line."""
 
@@ -60,7 +60,7 @@ def _line(row: Row) -> Content:
     standing = Content.styled(
         _cell(row.standing, STANDING_CELLS), STYLES.get(row.standing, "$foreground")
     )
-    presence = Content.styled(_cell(row.presence, PRESENCE_CELLS), HERE.get(row.presence, DIM))
+    presence = Content.styled(_cell(row.shortly, PRESENCE_CELLS), HERE.get(row.shortly, DIM))
     return Content.assemble((name, "bold"), standing, presence, (row.history, DIM))
 
 

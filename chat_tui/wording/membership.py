@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from chat_tui.text.safe_text import clean_text
 from chat_tui.text.times import count, day_and_time
-from chat_tui.wording import sentences
+from chat_tui.wording import presence, sentences
 from sync.machine import PeerId
 from sync.view.governance_infos import (
     Access,
@@ -20,7 +20,7 @@ from sync.view.governance_infos import (
     Reason,
     Role,
 )
-from sync.view.view import ChannelInfo, PeerState, Snapshot
+from sync.view.view import ChannelInfo, Snapshot
 
 ROLES: Final = {
     Role.NONE: "not in",
@@ -54,6 +54,8 @@ class Row(NamedTuple):
     presence: str
     history: str
     """By whom and since when, or what happened."""
+    shortly: str = ""
+    """The presence for a column."""
 
 
 def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
@@ -192,25 +194,23 @@ def _member(snapshot: Snapshot, one: MemberInfo) -> Row:
     status = sentences.status_of(snapshot, one.peer)
     said = f'; "{status}"' if status else ""
     history = f"{how} {day_and_time(one.since_ns)}{by}{fork}{said}"
-    return Row(one.peer, name, ROLES[one.role], presence(snapshot, one.peer), history)
+    here, shortly = _where(snapshot, one.peer)
+    return Row(one.peer, name, ROLES[one.role], here, history, shortly)
 
 
 def _asking(snapshot: Snapshot, one: AskingInfo) -> Row:
     name = called(snapshot, one.peer, one.nick)
-    return Row(one.peer, name, "asks", presence(snapshot, one.peer), ASKS[one.reason])
+    here, shortly = _where(snapshot, one.peer)
+    return Row(one.peer, name, "asks", here, ASKS[one.reason], shortly)
+
+
+def _where(snapshot: Snapshot, peer: PeerId) -> tuple[str, str]:
+    return presence.of_member(snapshot, peer), presence.of_member(snapshot, peer, short=True)
 
 
 def _gone(snapshot: Snapshot, one: DepartureInfo) -> Row:
     what = f"{departed(snapshot, one)}, {day_and_time(one.at_ns)}"
     return Row(one.peer, called(snapshot, one.peer, one.nick), "gone", "", what)
-
-
-def presence(snapshot: Snapshot, peer: PeerId) -> str:
-    """Return whether somebody is here, in a word."""
-    if peer == snapshot.me:
-        return "you"
-    here = any(one.peer == peer and one.state is PeerState.UP for one in snapshot.peers)
-    return "here" if here else "away"
 
 
 def in_words(names: Sequence[str]) -> str:

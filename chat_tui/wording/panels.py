@@ -12,7 +12,7 @@ from chat_tui.keys.names import name_of
 from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds
-from chat_tui.wording import channel_state, membership, sentences
+from chat_tui.wording import channel_state, membership, presence, sentences
 from chat_tui.wording.clicks import channel_click, clickable, key_click, peer_click
 from chat_tui.wording.glyphs import Glyphs, sparkline
 from sync.entries.identity import short_fingerprint
@@ -53,7 +53,7 @@ TOPIC_CELLS_MIN: Final = 12
 MEMBERS_SHOWN: Final = 8
 """Members in the list at the side: /members shows all."""
 
-AWAY_SHOWN: Final = 8
+GONE_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
 OPEN_NOW: Final = "app.open_debug('Now')"
@@ -238,12 +238,16 @@ def sidebar(
     for info in snapshot.channels:
         new = unread(info.channel)
         waits = _waiting(new, mentioned(info.channel))
-        right = Content.styled(waits, "bold $warning") if new else Content("")
-        if info.channel == shown:
-            name = Content(f"> {sentences.channel_title(info)}")
-            row = _row(name, right, SIDEBAR_WIDTH).stylize("bold $primary")
-        else:
-            row = _row(Content(f"  {sentences.channel_title(info)}"), right, SIDEBAR_WIDTH)
+        right = Content.styled(f" {waits}", "bold $warning") if new else Content("")
+        if info.direct is not None:
+            other = presence.other_end(snapshot, info)
+            right = (
+                Content.styled(glyphs.gone, DIM) if other is None else sign(other, glyphs)
+            ) + right
+        lead = ">" if info.channel == shown else " "
+        title = sentences.title_within(info, SIDEBAR_WIDTH - right.cell_length - len(lead) - 2)
+        row = _row(Content(f"{lead} {title}"), right, SIDEBAR_WIDTH)
+        row = row.stylize("bold $primary") if info.channel == shown else row
         lines.append(channel_click(row, info.channel))
     here_now = sentences.find(snapshot, shown)
     governance = None if here_now is None else here_now.governance
@@ -259,16 +263,16 @@ def sidebar(
         me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
         lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
     here = sum(peer.state is PeerState.UP for peer in peers)
-    for peer in peers[: here + AWAY_SHOWN]:
+    for peer in peers[: here + GONE_SHOWN]:
         style = "" if peer.state is PeerState.UP else DIM
         called = sentences.called_within(snapshot, peer, NAMESAKE_CELLS)
         name = sign(peer, glyphs) + Content.styled(f" {called}", style)
         thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
         is_shared = called != clean_nick(peer.nick)
         # The key is what tells them apart, and there is no room for both.
-        state = thought if is_shared else Content.styled(_presence(peer), DIM) + thought
+        state = thought if is_shared else Content.styled(_presence(snapshot, peer), DIM) + thought
         lines.append(peer_click(_row(name, state, SIDEBAR_WIDTH), peer.peer))
-    if (more := len(peers) - here - AWAY_SHOWN) > 0:
+    if (more := len(peers) - here - GONE_SHOWN) > 0:
         key = with_keys("{peers}", chosen)
         lines.append(key_click(Content.styled(f"  and {more:,} more, {key}", DIM), "peers"))
     return Content("\n").join(lines)
@@ -281,12 +285,14 @@ def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> 
     for one in governance.members[:MEMBERS_SHOWN]:
         peer = peers.get(one.peer)
         here = Content.styled(glyphs.here, GOOD) if one.peer == snapshot.me else None
-        here = here or (Content.styled(glyphs.away, DIM) if peer is None else sign(peer, glyphs))
-        name = here + f" {membership.called(snapshot, one.peer, one.nick)}"
+        here = here or (Content.styled(glyphs.gone, DIM) if peer is None else sign(peer, glyphs))
         role = "" if one.role is Role.MEMBER else membership.ROLES[one.role]
         right = Content.styled(role, DIM)
         if peer is not None:
             right += Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
+        room = SIDEBAR_WIDTH - right.cell_length - here.cell_length - 2
+        called = membership.called(snapshot, one.peer, one.nick)
+        name = here + f" {sentences.cut(called, one.peer, room)}"
         row = _row(name, right, SIDEBAR_WIDTH)
         lines.append(row if one.peer == snapshot.me else peer_click(row, one.peer))
     if (more := len(governance.members) - MEMBERS_SHOWN) > 0:
@@ -303,17 +309,17 @@ def here_first(snapshot: Snapshot) -> list[PeerInfo]:
 def sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
     """Return the sign of whether somebody is here."""
     if peer.state is PeerState.DOWN:
-        return Content.styled(glyphs.away, DIM)
+        return Content.styled(glyphs.gone, DIM)
     if peer.syncing:
         return Content.styled(glyphs.busy, BUSY)
     return Content.styled(glyphs.here, GOOD)
 
 
-def _presence(peer: PeerInfo) -> str:
+def _presence(snapshot: Snapshot, peer: PeerInfo) -> str:
     if peer.state is PeerState.DOWN:
-        return "away"
+        return presence.gone_shortly(snapshot, peer)
     if peer.away:
-        return "says away"
+        return "away"
     if peer.syncing:
         return "comparing"
     return "here" if peer.rtt_ns is None else milliseconds(peer.rtt_ns)

@@ -7,7 +7,7 @@ from textual.content import Content
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds, span
-from chat_tui.wording import clocks, sentences
+from chat_tui.wording import clocks, presence, sentences
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
 from chat_tui.wording.person import has_and_needs
@@ -143,19 +143,19 @@ def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
 
 def _state(peer: PeerInfo) -> str:
     if peer.state is PeerState.DOWN:
-        return "offline"
+        return "gone"
     if peer.away:
-        return "says away"
+        return "away"
     return "comparing" if peer.syncing else "online"
 
 
 def _seen(snapshot: Snapshot, peer: PeerInfo) -> str:
     if peer.last_seen_ns is None:
         return NOWHERE
+    if peer.state is PeerState.DOWN:
+        return presence.seen(snapshot, peer)
     since = snapshot.now - peer.last_seen_ns
-    if peer.state is PeerState.UP and since < NOW_WITHIN:
-        return "now"
-    return span(since)
+    return "now" if since < NOW_WITHIN else span(since)
 
 
 def _columns(cells: tuple[str, ...], hidden: frozenset[int], *, lead: str = "") -> str:

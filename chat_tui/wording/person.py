@@ -2,7 +2,7 @@
 
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import count, size
-from chat_tui.wording import contradictions, sentences
+from chat_tui.wording import contradictions, presence, sentences
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
 from sync.view.view import LogsInfo, PeerInfo, Snapshot
@@ -30,7 +30,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     rows = {
         "name": clean_nick(peer.nick),
         "key": f"{fingerprint(peer.peer)}, {peer.trust.value}",
-        "state": " · ".join(sentences.presence(snapshot, peer)),
+        "state": " · ".join(presence.presence(snapshot, peer)),
         "address": clean_text(peer.address) or "unknown",
         "channels": title or "none in common now",
         "history": history,

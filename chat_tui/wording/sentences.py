@@ -8,10 +8,10 @@ from typing import Final
 
 from chat_tui.text import namesakes
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
-from chat_tui.text.times import count, milliseconds, span
-from chat_tui.wording import clocks
+from chat_tui.text.times import count, span
+from chat_tui.wording import clocks, presence
 from sync.entries.identity import fingerprint, short_fingerprint
-from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.governance_infos import Right
 from sync.view.state_infos import ProfileInfo
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
@@ -21,9 +21,6 @@ ID_SHOWN: Final = 6
 
 ID_DRAFTED: Final = 12
 """Characters of an id that begin a draft: no two of a channel's messages share as many."""
-
-AWAY_CELLS: Final = 40
-"""Of why somebody is away, beside their name."""
 
 IN_SYNC: Final = "in sync"
 GETTING_HISTORY: Final = "Getting history"
@@ -54,28 +51,28 @@ def channel_called(snapshot: Snapshot, title: str) -> ChannelId | None:
 def channel_title(info: ChannelInfo) -> str:
     """Return the name of a channel, as `#lobby`; of one of two, as `@bob`.
 
-    One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`.
+    One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`; of two, the key
+    of their other end where several people go by that name, as `@bob 7F3A-91C2`.
     """
-    return f"{typed_title(info)}{info.sign}"
+    return f"{typed_title(info)}{'' if info.direct is not None else info.sign}"
 
 
 def typed_title(info: ChannelInfo) -> str:
     """Return the name of a channel as one joins it: its sign is of this computer alone."""
     if info.direct is not None:
-        return f"@{clean_nick(info.name)}"
+        return f"@{clean_nick(info.name)}{info.sign}"
     return f"#{clean_nick(info.name.removeprefix('#'))}"
 
 
 def looks_like(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return a warning if a channel's name looks like that of one joined before; else nothing."""
-    if not info.sign:
+    if not info.sign or info.direct is not None:  # a key beside a name says it all
         return ""
     key = namesakes.look_alike_key(info.name)
     other = next(
         channel_title(one)
         for one in snapshot.channels
-        if (one.direct is None) == (info.direct is None)
-        and namesakes.look_alike_key(one.name) == key
+        if one.direct is None and namesakes.look_alike_key(one.name) == key
     )
     return (
         f"It is not {other}, whose name looks the same: other people may be there, and it is "
@@ -118,13 +115,28 @@ def status_of(snapshot: Snapshot, peer: PeerId) -> str:
 
 def called_within(snapshot: Snapshot, peer: PeerInfo, width: int) -> str:
     """Return a name as `called`; where it has its key, the name is cut and never the key."""
-    name, shown = clean_nick(peer.nick), called(snapshot, peer.peer, peer.nick)
-    key = shown.removeprefix(name)
-    return clip_cells(name, width - len(key)) + key if key else name
+    return cut(called(snapshot, peer.peer, peer.nick), peer.peer, width)
+
+
+def cut(shown: str, peer: PeerId, width: int) -> str:
+    """Return a name, as `called` or `name_of` has it, cut before its key if it has one."""
+    key = f" {short_fingerprint(peer)}"
+    if not shown.endswith(key):
+        return shown
+    return clip_cells(shown.removesuffix(key), width - len(key)) + key
+
+
+def title_within(info: ChannelInfo, width: int) -> str:
+    """Return the title of a channel, of one of two cut before the key."""
+    return (
+        channel_title(info) if info.direct is None else cut(channel_title(info), info.direct, width)
+    )
 
 
 def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
-    """Return who is here besides us, as `3 others here`."""
+    """Return who is here besides us, as `3 others here`; of two, where the other one is."""
+    if info.direct is not None:
+        return presence.of_two(snapshot, info)
     others = len(peers_of(snapshot, info))
     return f"{count(others, 'other')} here" if others else "nobody else here"
 
@@ -199,7 +211,7 @@ def _happens(
         return f"Saving {count(saving, 'message')}; what you write appears after that, in seconds."
     here = peers_of(snapshot, info)
     if not here and info.direct is not None:
-        return _about_absence(info)
+        return _about_absence(snapshot, info)
     if not here and info.outgoing_count:
         waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
         messages = count(info.outgoing_count, "message")
@@ -312,13 +324,16 @@ def _names(snapshot: Snapshot, peers: Sequence[PeerInfo]) -> str:
     return first if len(peers) == 1 else f"{first} and {count(len(peers) - 1, 'other')}"
 
 
-def _about_absence(info: ChannelInfo) -> str:
-    """Return what becomes of what is written to somebody who is away: nobody else can come here."""
+def _about_absence(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what becomes of what is written to somebody who is gone: nobody else can come here."""
     waits = "what you write waits"
     if info.outgoing_count:
         verb = "waits" if info.outgoing_count == 1 else "wait"
         waits = f"{count(info.outgoing_count, 'message')} {verb}"
-    return f"{clean_nick(info.name)} is not here; {waits} for them."
+    peer = presence.other_end(snapshot, info)
+    is_gone = peer is not None and peer.state is PeerState.DOWN
+    where = presence.gone_since(snapshot, peer) if peer is not None and is_gone else "not here"
+    return f"{clean_nick(info.name)} is {where}; {waits} for them."
 
 
 def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
@@ -397,39 +412,14 @@ def whoami(snapshot: Snapshot) -> str:
 
 def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
     """Return what is known of a peer in one line."""
-    words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}", *presence(snapshot, peer)]
+    words = [
+        f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}",
+        *presence.presence(snapshot, peer),
+    ]
     if not peer.away and (status := status_of(snapshot, peer.peer)):
         words.append(f'"{status}"')
     words.append(peer.trust.value)
     return " · ".join(words)
-
-
-def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
-    """Return whether a peer is here, and what its link measures."""
-    if peer.state is PeerState.DOWN:
-        return [f"away{_since(snapshot.now, peer.last_seen_ns)}"]
-    words = ["comparing histories" if peer.syncing else "here"]
-    if peer.away:
-        words = [f"away: {away_words(peer)}"]
-    if peer.address:
-        words.append(clean_text(peer.address))
-    if peer.rtt_ns is not None:
-        words.append(milliseconds(peer.rtt_ns))
-    if peer.clock_offset_ns is not None:
-        words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
-    if peer.waiting:
-        words.append(f"{peer.waiting:,} of its messages wait: it sends more than can be read")
-    return words
-
-
-def away_words(peer: PeerInfo) -> str:
-    """Return why a peer says it is away, safe to show, in one line."""
-    return clip_cells(" ".join(clean_text(peer.away).split()), AWAY_CELLS)
-
-
-def whereabouts(peer: PeerInfo) -> str:
-    """Return whether a peer is here, in a word."""
-    return "here" if peer.state is PeerState.UP else "away"
 
 
 def who(snapshot: Snapshot) -> str:
@@ -477,7 +467,3 @@ def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
 def short_id(message_id: MessageId) -> str:
     """Return the beginning of a message id."""
     return clean_text(message_id)[:ID_SHOWN]
-
-
-def _since(now: Nanos, then: Nanos | None) -> str:
-    return "" if then is None else f" for {span(now - then)}"

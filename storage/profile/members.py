@@ -1,7 +1,7 @@
 """The channels this profile is in, and the peers it has met."""
 
 import sqlite3
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -145,6 +145,19 @@ class Members:
             )
         )
 
+    async def note_parted(self, parted: Mapping[PeerId, Nanos]) -> None:
+        """Note when the last links to people ended: they were seen until then."""
+        rows = [(at, bytes.fromhex(peer)) for peer, at in parted.items()]
+        await self._database.write(
+            lambda db: db.executemany(
+                "UPDATE peers SET last_seen_ns = max(last_seen_ns, ?) WHERE participant = ?", rows
+            )
+        )
+
+    async def forget_peer(self, peer: PeerId) -> None:
+        """Know nothing more of a person: name, address, keys, trust; messages stay."""
+        await self._database.write(partial(_forget, [(bytes.fromhex(peer),)]))
+
     async def known_peers(self) -> list[KnownPeer]:
         """Return every peer we have met, the one seen last first."""
         return await self._database.read(_known_peers)
@@ -175,10 +188,13 @@ def _forget_strangers(here: Set[bytes], db: sqlite3.Connection) -> list[PeerId]:
     for often, limit in ((0, ONCE_MAX), (1, OFTEN_MAX)):
         found = db.execute(FORGETTABLE, (DAY, often, limit))
         going += [participant for (participant,) in found if participant not in here]
-    rows = [(participant,) for participant in going]
-    db.executemany("DELETE FROM nicks WHERE participant = ?", rows)
-    db.executemany("DELETE FROM peers WHERE participant = ?", rows)
+    _forget([(participant,) for participant in going], db)
     return [peer_id(participant) for participant in going]
+
+
+def _forget(people: Sequence[tuple[bytes]], db: sqlite3.Connection) -> None:
+    db.executemany("DELETE FROM nicks WHERE participant = ?", people)
+    db.executemany("DELETE FROM peers WHERE participant = ?", people)
 
 
 def _channels(query: str, db: sqlite3.Connection) -> list[Membership]:

@@ -407,6 +407,12 @@ class Node:
         for host, port in addresses:
             self.mesh.addresses.add(host, port, self.clock.now())
 
+    def forget(self, peer: PeerId) -> None:
+        """Know nothing more of a peer who is gone: they come again as somebody new."""
+        self._roster.forget(peer)
+        self.mesh.met.discard(peer)
+        self.mesh.verified.discard(peer)
+
     def dialable(self, peer: PeerId) -> tuple[str, int] | None:
         """Return where `peer` accepts connections, if it is connected."""
         link = self.mesh.link_to(peer)

@@ -86,6 +86,11 @@ class Roster:
         self._unshown.discard(peer)
         return PeerShown(peer, info.nick, info.state, info.away)
 
+    def forget(self, peer: PeerId) -> None:
+        """Know nothing more of a peer who is gone; they are met anew when they come again."""
+        self._peers.pop(peer, None)
+        self._unshown.discard(peer)
+
     def overdue(self, now: Nanos) -> list[PeerShown]:
         """Return what the UI should hear of who tells no nick, or changed too often."""
         waiting = [*self._unshown]

@@ -14,8 +14,10 @@ from chat_tui.client.trust_book import (
     TrustBook,
 )
 from chat_tui.text.namesakes import look_alike_key
+from chat_tui.wording.sentences import channel_title
 from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed, TrustStore
+from sync.entries.identity import short_fingerprint
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
 from sync.view.state_infos import ProfileInfo, StateInfo
@@ -260,6 +262,56 @@ def test_people_of_earlier_runs_are_away_the_last_seen_first_and_not_all_of_them
     assert [peer.nick for peer in peers[:2]] == ["p0", "p1"]
     assert len(peers) == KNOWN_SHOWN
     assert {peer.state for peer in peers} == {PeerState.DOWN}
+
+
+def two(direct: PeerId, name: str) -> ChannelInfo:
+    """The channel of two with somebody, called so when it was opened."""
+    return ChannelInfo(
+        ChannelId(direct[:32]), name, open=False, profile="lan", messages=0, direct=direct
+    )
+
+
+def titles(made: TrustBook, *infos: ChannelInfo) -> list[str]:
+    snapshot = Snapshot(ME, "alice", NOW, None, "", "", infos, ())
+    return [channel_title(info) for info in made.dress(snapshot).channels]
+
+
+def test_a_channel_of_two_is_called_as_its_other_end_is_now() -> None:
+    made = book()
+    meet(made, BOB, "bob")
+    assert titles(made, two(BOB, "bob")) == ["@bob"]
+
+    meet(made, BOB, "robert")
+
+    assert titles(made, two(BOB, "bob")) == ["@robert"]
+
+
+def test_of_two_of_one_name_both_channels_have_their_keys_and_no_number_of_ours() -> None:
+    made = book()
+    meet(made, BOB, "bob")
+    meet(made, EVE, "B0b")
+
+    assert titles(made, two(BOB, "bob"), two(EVE, "bob-2")) == [
+        f"@bob {short_fingerprint(BOB)}",
+        f"@B0b {short_fingerprint(EVE)}",
+    ]
+
+
+def test_a_channel_of_two_whose_other_end_told_no_name_has_the_key_instead() -> None:
+    assert titles(book(), two(BOB, "")) == [f"@{short_fingerprint(BOB)}"]
+
+
+def test_who_is_forgotten_shares_a_name_with_nobody_any_more() -> None:
+    made = book()
+    meet(made, BOB, "bob")
+    meet(made, EVE, "bob")
+    made.read(EVE, "bob", NOW, signed_ns=NOW)
+    assert made.names.called(BOB, "bob") == f"bob {short_fingerprint(BOB)}"
+
+    made.forget_name(EVE)
+
+    assert EVE not in made.people
+    assert made.names.called(BOB, "bob") == "bob"
 
 
 # --- On the disk -------------------------------------------------------------------------------

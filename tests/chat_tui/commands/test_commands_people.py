@@ -64,7 +64,7 @@ async def test_msg_to_somebody_away_says_that_it_waits(tmp_path: Path) -> None:
         )
         result = await run(alice, "/msg bob for later")
 
-    assert "They are away; what you write waits for them." in result.text
+    assert "They are not here; what you write waits for them." in result.text
 
 
 async def test_verify_shows_words_and_takes_the_answer(tmp_path: Path) -> None:

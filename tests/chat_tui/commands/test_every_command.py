@@ -134,6 +134,7 @@ LIVE = (
     Step("/msg bob hello", "@bob is a channel for two"),
     Step("/away lunch", "The others see that you are away: lunch"),
     Step("/away", "You are back; the others can see it."),
+    Step("/forget bob", "bob is here; only who is gone can be forgotten."),
     Step("/block bob", "bob is blocked: no connection"),
     Step("/unblock bob", "bob is no longer blocked"),
     Step("/doctor", "announcement heard back: "),

@@ -112,7 +112,7 @@ async def test_of_two_with_one_name_it_is_asked_which() -> None:
 
     assert not result.ok
     assert "2 are called carol: write the key instead." in result.text
-    assert f"{short_fingerprint(other.peer)} (reader, away)" in result.text
+    assert f"{short_fingerprint(other.peer)} (reader, never met)" in result.text
     assert "(member, here)" in result.text
 
 

@@ -122,7 +122,7 @@ def test_made_up_names_take_no_more_than_their_share_of_memory_and_all_later_one
 
 def test_of_two_channels_that_look_alike_the_later_one_has_a_sign() -> None:
     lobby, alike, other = info("lobby", 1), info("l\u043ebby", 2), info("plans", 3)
-    direct = info("lobby", 4, BOB)
+    direct = info("lobby", 4, BOB)  # called as bob is
 
     told = tell_apart([lobby, alike, other, direct])
 

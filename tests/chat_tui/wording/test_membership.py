@@ -30,8 +30,8 @@ def test_everybody_is_listed_with_role_presence_and_way_in() -> None:
         "#plans: 4 people are in. Members write and invite.",
         "owner   alice · you · founded it, 21 Nov 2025, 12:00",
         "admin   bob · here · added by alice, 21 Nov 2025, 13:00",
-        "member  carol · away · added by bob, 21 Nov 2025, 14:00",
-        "reader  dave · away · added by bob, 21 Nov 2025, 15:00",
+        "member  carol · added by bob, 21 Nov 2025, 14:00",
+        "reader  dave · added by bob, 21 Nov 2025, 15:00",
     ]
 
 
@@ -39,7 +39,7 @@ def test_who_asks_and_who_went_stand_below_with_what_to_do() -> None:
     lines = text(with_others(governance()))
 
     assert lines[5:] == [
-        "asks    erin · away · was removed, and asks to be let in again",
+        "asks    erin · was removed, and asks to be let in again",
         "gone    mallory · removed by alice: spam, 21 Nov 2025, 16:00",
         "/add erin lets in who asks.",
     ]

@@ -13,6 +13,7 @@ from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Level, Notice, PeerInfo, PeerState
 from tests.support.chat_tui.conversations import LOBBY, peer
+from tests.support.chat_tui.scenes import utc
 from tests.support.chat_tui.snapshots_of_state import CALM, absent, present, snapshot
 
 BUILD = replace(CALM, channel=ChannelId("1" * 32), name="build", open=False)
@@ -56,12 +57,13 @@ def test_the_sidebar_lists_channels_and_peers_in_lines_of_its_width() -> None:
         snapshot(absent("erin"), present("bob", rtt=2_000_000), long_name), channels=(CALM, BUILD)
     )
 
-    lines = panels.sidebar(busy, LOBBY, unread, UNICODE).plain.split("\n")
+    with utc():
+        lines = panels.sidebar(busy, LOBBY, unread, UNICODE).plain.split("\n")
 
     assert lines[1].rstrip() == "> #lobby"
     assert lines[2].split() == ["#build", "3"]
     assert [line.split()[-1] for line in lines[5:]] == ["you", "?", "?", "?"]
-    assert [line.split()[-2] for line in lines[6:]] == ["ms", "comparing", "away"]
+    assert [line.split()[-2] for line in lines[6:]] == ["ms", "comparing", "11:56"]
     assert lines[-1].startswith("○ erin")
     assert {cell_len(line) for line in lines[5:]} == {panels.SIDEBAR_WIDTH}
 

@@ -12,6 +12,7 @@ from sync.view.view import (
     TypistInfo,
 )
 from tests.support.chat_tui.conversations import NOON, peer
+from tests.support.chat_tui.scenes import utc
 from tests.support.chat_tui.snapshots_of_state import (
     CALM,
     HERE,
@@ -62,13 +63,13 @@ def test_who_is_on_the_network_but_not_in_the_channel_is_named_with_the_way_in()
 def test_nobody_is_called_into_a_channel_of_two() -> None:
     two = replace(CALM, open=False, name="bob", direct=peer("bob"))
 
-    said = sentences.what_happens(snapshot(absent("bob"), present("carol"), info=two), two)
-
     waiting = replace(two, outgoing_count=2)
-    then = sentences.what_happens(snapshot(absent("bob"), info=waiting), waiting)
+    with utc():
+        said = sentences.what_happens(snapshot(absent("bob"), present("carol"), info=two), two)
+        then = sentences.what_happens(snapshot(absent("bob"), info=waiting), waiting)
 
-    assert said == "bob is not here; what you write waits for them."
-    assert then == "bob is not here; 2 messages wait for them."
+    assert said == "bob is gone since 11:56; what you write waits for them."
+    assert then == "bob is gone since 11:56; 2 messages wait for them."
 
 
 def test_nobody_is_advised_to_invite_a_name_that_came_with_another_key() -> None:
@@ -244,11 +245,12 @@ def test_the_open_lobby_says_that_it_is_open() -> None:
 
 
 def test_peers_here_come_first_each_with_a_word() -> None:
-    rows = sentences.who(snapshot(absent("erin"), present("bob", rtt=2_000_000))).splitlines()
+    with utc():
+        rows = sentences.who(snapshot(absent("erin"), present("bob", rtt=2_000_000))).splitlines()
 
     assert rows[0].startswith("bob ")
     assert rows[0].endswith("· here · 192.168.1.31:46021 · 2.0 ms · first seen")
-    assert rows[1].endswith("· away for 4 min · first seen")
+    assert rows[1].endswith("· gone since 11:56 · first seen")
 
 
 def test_nobody_yet_is_never_a_blank() -> None:

@@ -1,6 +1,6 @@
 """Notices about a peer that sends more than is read: when they are given, and their wording."""
 
-from chat_tui.wording import sentences
+from chat_tui.wording.presence import presence
 from sync.machine import SECOND, Nanos
 from sync.net.floods import AGAIN_AFTER, LASTING, MANY, Floods
 from sync.view.view import Level, PeerInfo, PeerState, Snapshot
@@ -55,7 +55,7 @@ def test_who_has_no_name_yet_is_told_by_its_key() -> None:
 def test_what_is_known_of_a_peer_says_how_much_of_it_waits() -> None:
     def words(waiting: int) -> str:
         info = PeerInfo(MALLORY, "mallory", PeerState.UP, "10.0.0.7:46021", waiting=waiting)
-        return " · ".join(sentences.presence(SNAPSHOT, info))
+        return " · ".join(presence(SNAPSHOT, info))
 
     assert "1,900 of its messages wait" in words(1900)
     assert "wait" not in words(0)
