@@ -247,7 +247,8 @@ class ChatApp(Overlays):
         self._around.status.say(notice)
 
     async def _run_network(self) -> None:
-        self.transcript.apply(await self._seen.resume(self._ours(), self._channel))
+        now = self._chat.snapshot().now
+        self.transcript.apply(await self._seen.resume(self._ours(), self._channel, now))
         self._tick()
         try:
             await self._start()
@@ -383,7 +384,10 @@ class ChatApp(Overlays):
         if channel != self._channel:
             self.composer.move(self._channel, channel)
             self._channel = channel
+            was_selecting = self.transcript.has_focus
             self.transcript.show(self._feed.conversation(channel))
+            if was_selecting:
+                self.composer.focus()  # nothing is selected there, so keys would go nowhere
         self._tick()
 
     def action_channel(self, step: int) -> None:

@@ -96,7 +96,7 @@ class Overlays(Dressed[None]):
             self._show_code(info, code, Role(role))
 
     def _show_code(self, info: ChannelInfo, code: str, role: Role | None) -> None:
-        from chat_tui.commands.channels import invitation
+        from chat_tui.commands.inviting import invitation
         from chat_tui.screens.peers import code_screen
         from chat_tui.text.qr import ascii_blocks, half_blocks
 

@@ -1,15 +1,11 @@
-"""Commands about channels: join, found, switch, invite."""
+"""Commands about channels: join, found, leave, switch."""
 
-import os
 import re
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result, required
-from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
-from chat_tui.text.qr import ascii_blocks, half_blocks
 from chat_tui.wording import rights, sentences
-from chat_tui.wording.glyphs import ASCII
 from sync.errors import LocalError
 from sync.view.governance_infos import GovernanceInfo, Right, Role
 from sync.view.view import ChannelInfo
@@ -22,11 +18,6 @@ PLAIN: Final = "plain"
 """Said at the founding of a channel without roles."""
 
 ANYWAY: Final = "anyway"
-END: Final = "end"
-QR: Final = "qr"
-
-INVITED: Final = {"reader": Role.READER, "member": Role.MEMBER}
-"""Roles that a code can give."""
 
 
 async def join(chat: Chat, rest: str, _at: At) -> Result:
@@ -145,78 +136,10 @@ async def channels(chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=sentences.channels(chat.snapshot()))
 
 
-async def invite(chat: Chat, rest: str, at: At) -> Result:
-    """Show the code of the open channel; with `qr`, as a code to scan, too."""
-    info = channel_info(chat, at.channel)
-    title = sentences.channel_title(info)
-    if info.governance is not None:
-        return await _invite_governed(chat, info, info.governance, rest.casefold().split())
-    if info.open:
-        return Result(
-            text=f"{title} is open to everybody on this network: /join "
-            f"{sentences.typed_title(info)} is enough."
-        )
-    code = chat.memberships.invite(info.channel)
-    text = f"{invitation(title)}\n\n/join {code}"
-    if rest.casefold() == QR:
-        text = "\n".join([text, "", *_to_scan(chat, code)])
-        return Result(text=text)
-    return Result(text=text, action=f"invite({info.channel!r})")
-
-
-async def _invite_governed(
-    chat: Chat, info: ChannelInfo, governance: GovernanceInfo, words: list[str]
-) -> Result:
-    """Make a code by which somebody becomes member or reader, or end all there are.
-
-    Raises:
-        LocalError: we may not, or the words mean nothing here.
-    """
-    snapshot, title = chat.snapshot(), sentences.channel_title(info)
-    if words == [END]:
-        rights.check(snapshot, info, governance, Right.ROTATE)
-        await chat.governing.end_invites(info.channel)
-        return Result(
-            text=f"All codes of {title} are ended: nobody comes in by them any more. /invite "
-            "makes a new one."
-        )
-    roles = [INVITED[word] for word in words if word in INVITED]
-    if len(roles) > 1 or any(word not in {*INVITED, QR} for word in words):
-        raise LocalError(
-            f"Write /invite, /invite reader, or /invite {END}, which ends all codes; who is to be "
-            "an admin gets the role once they are in, with /role."
-        )
-    rights.check(snapshot, info, governance, Right.INVITE)
-    role = roles[0] if roles else Role.MEMBER
-    code = await chat.governing.invite(info.channel, role)
-    text = f"{invitation(title, role)}\n\n/join {code}"
-    if QR in words:
-        return Result(text="\n".join([text, "", *_to_scan(chat, code)]))
-    return Result(text=text, action=f"show_code({info.channel!r}, {code!r}, {int(role)})")
-
-
-def _to_scan(chat: Chat, code: str) -> list[str]:
-    """Return a code to scan; half blocks, where the terminal has them, fit into 80 columns."""
-    narrow = glyphs_of(chat.settings, usual_glyphs(os.environ)) is not ASCII
-    return half_blocks(code) if narrow else ascii_blocks(code)
-
-
-def invitation(title: str, role: Role | None = None) -> str:
-    """Return what a code is good for; `role` is the one it gives where people have roles."""
-    if role is None:
-        return f"Anyone with this code can read and write in {title}; share it with care:"
-    can = "read" if role is Role.READER else "read and write"
-    return (
-        f"Whoever has this code can come into {title} and {can}, until the next removal, /rotate "
-        f"or /invite {END}; share it with care:"
-    )
-
-
 ROWS: Final = (
     Command(("/join",), "#name or code", "join a channel and switch to it", join),
     Command(("/create",), "name [plain]", "create a private channel", create),
     Command(("/leave",), "", "leave this channel; its history is kept", leave),
     Command(("/channel",), "#name", "switch to another of your channels", channel),
     Command(("/channels",), "", "list your channels", channels),
-    Command(("/invite",), "[qr] [end]", "an invite code of this channel; end: ends all", invite),
 )

@@ -18,6 +18,7 @@ from chat_tui.commands import (
     finding,
     forgetting,
     gaps,
+    inviting,
     membership,
     people,
     reading,
@@ -128,7 +129,7 @@ QUIT: Final = Command(("/quit",), "", "quit; unsent messages go out next time", 
 
 GROUPS: Final[tuple[tuple[str, tuple[Command, ...]], ...]] = (
     ("begin and end", (HELP, QUIT)),
-    ("channels and their members", (*channels.ROWS, *membership.ROWS)),
+    ("channels and their members", (*channels.ROWS, *inviting.ROWS, *membership.ROWS)),
     ("people", (*people.ROWS, *direct.ROWS, *trust.ROWS, *forgetting.ROWS)),
     ("write and change", (*writing.ROWS, *replying.ROWS, *editing.ROWS, *state.ROWS)),
     ("read, search, export", (*finding.ROWS, *reading.ROWS, *gaps.ROWS, *exporting.ROWS)),

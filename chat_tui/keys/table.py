@@ -104,6 +104,7 @@ KEYS: Final = (
     Key("reading_answered", "u", "answered", "Message: go to what it answers", Place.SELECTED),
     Key("reading_back", "backspace", "back", "Message: come back from there", Place.SELECTED),
     Key("reading_thread", "t", "thread", "Message: what answers it", Place.SELECTED),
+    Key("reading_join", "J", "join", "Message: join what it invites to", Place.SELECTED),
     Key(
         "reading_ask", "a", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
     ),

@@ -22,6 +22,7 @@ from chat_tui.wording.acts import sentence
 from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
+from chat_tui.wording.invitations import offered
 from chat_tui.wording.json_events import (
     Namer,
     aged,
@@ -70,6 +71,9 @@ STATUS: Final = "/status"
 TOLD_MAX: Final = 1_000
 """Messages remembered that were told before their time, so that they are not told twice."""
 
+
+ID_TYPED: Final = 8
+"""Characters of an id that a person is asked to type."""
 
 ON_ITS_WAY: Final = "on its way"
 """Words for a line whose history is being fetched: it takes its place once that is here."""
@@ -331,6 +335,7 @@ class TextFace:
                 del self._told[line.message_id]
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
+                self._offer(line)
             case PreviewShown(line) if self._is_news(line):
                 self.line(line)
             case OpShown(line) | PendingShown(line):
@@ -368,6 +373,12 @@ class TextFace:
                 self._say(text, MARK)
             case _:
                 pass
+
+    def _offer(self, line: Line) -> None:
+        """Say how one accepts what a message of somebody else invites to."""
+        offer = None if line.own or line.deleted else offered(line.text)
+        if offer is not None:
+            self._say(f"/accept {line.message_id[:ID_TYPED]} joins {offer.title}.")
 
     def _act(self, line: Line) -> None:
         """Print an act of governance as a sentence of the program."""

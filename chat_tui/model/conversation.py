@@ -23,7 +23,7 @@ from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import day_of
 from chat_tui.wording.acts import SIGN
 from chat_tui.wording.folding import folded_away
-from sync.machine import ChannelId, MessageId, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.governance_infos import Lateness
 from sync.view.view import Line, Position, Unshown
@@ -160,7 +160,7 @@ class Conversation:
         if line.own:
             self._attention.wrote()
         elif not counted:
-            changes += self._count(line.position)
+            changes += self._count(line)
         self._attention.heard(line.position)
         if index is not None:
             changes += self._update(index, line) + self._redecorate([index, index + 1])
@@ -246,13 +246,13 @@ class Conversation:
         before = self.rows[index].line
         return self._update(index, replace(line, parked=before.parked, waits=before.waits))
 
-    def _count(self, position: Position) -> list[Change]:
+    def _count(self, line: Line) -> list[Change]:
         """Count a message of somebody else as new, if it is."""
         if not self._attention.watched:
-            return self._decorate_at(self._attention.miss(position))
+            return self._decorate_at(self._attention.miss(line.position))
         return [
             change
-            for place in self._attention.catch_up(position)
+            for place in self._attention.catch_up(line.position, line.created_ns)
             for change in self._decorate_at(place)
         ]
 
@@ -274,9 +274,11 @@ class Conversation:
         """Note that nobody sees the newest messages: what comes from now on is new."""
         return self._decorate_at(self._attention.look_away())
 
-    def resume(self, read_to: Position, new: Sequence[Position]) -> list[Change]:
+    def resume(
+        self, read_to: Position, new: Sequence[Position], away_until: Nanos = 0
+    ) -> list[Change]:
         """Go on from another run, before anything arrives: what came after `read_to` is `new`."""
-        return self._decorate_at(self._attention.resume(read_to, new))
+        return self._decorate_at(self._attention.resume(read_to, new, away_until))
 
     @property
     def hidden(self) -> list[MessageId]:

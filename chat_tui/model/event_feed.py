@@ -14,7 +14,7 @@ from chat_tui.text.mentions import mentions
 from chat_tui.text.namesakes import Names
 from chat_tui.text.safe_text import clean_text
 from chat_tui.wording.acts import sentence
-from sync.machine import ChannelId, MessageId, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.view.view import (
     AheadShown,
     ClockShown,
@@ -124,11 +124,16 @@ class Feed:
         conversation = self._conversations.get(channel)
         return [] if conversation is None else conversation.hidden
 
-    def resume(self, channel: ChannelId, read_to: Position, after: Sequence[Line]) -> list[Change]:
-        """Go on where the last run ended: `after` is what stands after the message read last."""
+    def resume(
+        self, channel: ChannelId, read_to: Position, after: Sequence[Line], away_until: Nanos = 0
+    ) -> list[Change]:
+        """Go on where the last run ended: `after` is what stands after the message read last.
+
+        Nobody looked before `away_until`; 0 where nothing says up to where it was read.
+        """
         unread = [line for line in after if not line.own and line.act is None]
         conversation = self.conversation(channel)
-        changes = conversation.resume(read_to, [line.position for line in unread])
+        changes = conversation.resume(read_to, [line.position for line in unread], away_until)
         named = sum(mentions(clean_text(line.text), self._nick) for line in unread)
         if named and self.unread(channel):
             self._mentions[channel] = named

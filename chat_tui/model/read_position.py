@@ -6,6 +6,7 @@ before it came late.
 
 from collections.abc import Sequence
 
+from sync.machine import Nanos
 from sync.view.view import Position
 
 
@@ -26,6 +27,8 @@ class Attention:
         self._earlier_from: Position | None = None
         self._goes_on = False
         """True if the separator counts what comes below it, though somebody looks already."""
+        self._away_until: Nanos = 0
+        """Time of the start before which nobody can have looked; 0 once that is over."""
 
     @property
     def first_unread(self) -> Position | None:
@@ -64,15 +67,20 @@ class Attention:
         """Note that nobody sees the newest messages: what comes from now on is new."""
         if not self.watched:
             return None
-        self.watched = False
+        self.watched, self._away_until = False, 0
         self._read_to, separator = self._newest, self._new_from
         self._new_from, self._new_count = None, 0
         self._goes_on = False
         return separator
 
-    def resume(self, read_to: Position, new: Sequence[Position]) -> Position | None:
-        """Go on from another run; returns where the separator stands, as what is new begins."""
-        self._read_to = read_to
+    def resume(
+        self, read_to: Position, new: Sequence[Position], away_until: Nanos
+    ) -> Position | None:
+        """Go on from another run; returns where the separator stands, as what is new begins.
+
+        What was written before `away_until` is new, whenever it comes; 0 of who read nothing yet.
+        """
+        self._read_to, self._away_until = read_to, away_until
         self._newest = max(self._newest or read_to, read_to, *new[-1:])
         self._new_from, self._new_count = (new[0] if new else None), len(new)
         self._goes_on = bool(new)
@@ -82,16 +90,19 @@ class Attention:
 
     def wrote(self) -> None:
         """Note that the person wrote: what comes from now on is said to their face."""
-        self._goes_on = False
+        self._goes_on, self._away_until = False, 0
 
-    def catch_up(self, position: Position) -> tuple[Position | None, Position | None]:
+    def catch_up(
+        self, position: Position, written_ns: Nanos
+    ) -> tuple[Position | None, Position | None]:
         """Count a message of somebody else that came while somebody looks.
 
         After a start, others bring what was written meanwhile when the screen is open already: it
         is as new as what the disk had. Returns where the separator stood and stands.
         """
         before = self._new_from
-        if self._goes_on and self._read_to is not None and position > self._read_to:
+        counts = self._goes_on or written_ns < self._away_until
+        if counts and self._read_to is not None and position > self._read_to:
             self._new_count += 1
             self._new_from = min(before or position, position)
         return before, self._new_from

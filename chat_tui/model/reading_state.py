@@ -62,10 +62,13 @@ class Seen:
         self._resumed = False
         self._writing = asyncio.Lock()
 
-    async def resume(self, channels: Sequence[ChannelId], shown: ChannelId | None) -> list[Change]:
+    async def resume(
+        self, channels: Sequence[ChannelId], shown: ChannelId | None, now: Nanos = 0
+    ) -> list[Change]:
         """Count what was unread at the end of the last run; call it before anything can arrive.
 
-        Returns what changed in the conversation that is `shown`.
+        What others wrote before `now` and bring later is as new. Returns what changed in the
+        conversation that is `shown`.
         """
         changes: list[Change] = []
         if self._marks is None:
@@ -75,13 +78,14 @@ class Seen:
         for channel in channels:
             with suppress(LocalError):  # the disk says so itself where it is read
                 mark = self._saved.get(channel)
+                away_until = 0 if mark is None else now
                 if mark is None:
                     newest = await self._history.page(channel, before=None, limit=NEWEST)
                     messages = [one for one in newest if one.act is None] or newest
                     mark, after = messages[-1].position if messages else BEGINNING, []
                 else:
                     after = await self._unread(channel, mark)
-                new = self._feed.resume(channel, mark, after)
+                new = self._feed.resume(channel, mark, after, away_until)
                 changes += new if channel == shown else []
         self._resumed = True
         return changes

@@ -9,6 +9,7 @@ from chat_tui.keys.table import with_keys
 from chat_tui.model.row import Row
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
+from chat_tui.transcript.row_layout import offer_of
 from chat_tui.widgets.composer import Composer
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.reactions import RECENT_MAX, choices
@@ -106,6 +107,8 @@ class Answering:
 def _keys(row: Row) -> Iterator[str]:
     """Yield keys and what they do, those first that are wanted most."""
     line = row.line
+    if (offer := offer_of(row)) is not None:
+        yield f"{{reading_join}} join {offer.title}"
     if line.act is None:
         yield "{reading_reply} reply"
         if line.own and not line.deleted:

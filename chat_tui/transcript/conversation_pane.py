@@ -30,7 +30,7 @@ from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
 from chat_tui.widgets.composer import Composer
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, JoinWanted, ReactionWanted
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
 from sync.machine import ChannelId, MessageId
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
     "write", "command", "ask_again", "hide", "pin", "reply", "edit", "delete", "answered",
-    "back", "thread", "react",
+    "back", "thread", "react", "join",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
@@ -301,6 +301,15 @@ class Reading(Vertical):
     @on(ReactionWanted)
     async def _react_so(self, wish: ReactionWanted) -> None:
         await self._submit(f"/react {wish.message_id} {wish.emoji}")
+
+    async def action_join(self) -> None:
+        """Join the channel that the selected message invites to."""
+        if (row := self._selected()) is not None:
+            await self._submit(f"/accept {row.line.message_id}")
+
+    @on(JoinWanted)
+    async def _join_so(self, wish: JoinWanted) -> None:
+        await self._submit(f"/accept {wish.message_id}")
 
     async def action_answered(self) -> None:
         """Go to what the selected message answers."""

@@ -27,10 +27,10 @@ from chat_tui.transcript.highlights import cells_of, index_at, over, painted_ove
 from chat_tui.transcript.lazy_layout import Place
 from chat_tui.transcript.mouse_selection import Picked, Spot
 from chat_tui.transcript.painted_line import Painted, Part
-from chat_tui.transcript.row_layout import Laid, Shape, reaction_at
+from chat_tui.transcript.row_layout import Laid, Shape, offer_at, reaction_at
 from chat_tui.transcript.text_positions import Texts, first_line, texts_of
 from chat_tui.transcript.transcript import Transcript
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, ReactionWanted
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, JoinWanted, ReactionWanted
 from chat_tui.wording.gap_lines import said_here
 from chat_tui.wording.glyphs import WORDS, Glyphs
 from sync.machine import MessageId, Nanos
@@ -381,7 +381,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """Select the message, open it if it is selected; but not at the end of picking text.
 
-        A click on a reaction is to react so too, or to take it back.
+        A click on a reaction is to react so too, or to take it back; one on an invitation, to join.
         """
         if self._picked or not 0 <= event.y < len(self._painted):
             return
@@ -391,6 +391,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             emoji = reaction_at(painted.laid, painted.line, event.x, self._shape)
             if emoji is not None:
                 self.post_message(ReactionWanted(message_id, emoji))
+                return
+            if offer_at(painted.laid, painted.line, event.x, self._shape):
+                self.post_message(JoinWanted(message_id))
                 return
         if message_id == self.cursor and painted.part is self.part:
             self.post_message(DetailsWanted(message_id))

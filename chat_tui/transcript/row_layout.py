@@ -14,6 +14,7 @@ from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
+from chat_tui.wording.invitations import Offer, offered
 from chat_tui.wording.reactions import item_at, joined, reacted_in, summary, unjoined
 from chat_tui.wording.replies import QUOTE_CELLS, SIGN_CELLS
 from sync.entries.identity import short_fingerprint
@@ -38,6 +39,9 @@ TEXT_CELLS_MIN: Final = 8
 
 GAP: Final = "an earlier message could not be found; /repair tries again"
 """Words for a gap as long as nothing is known of it."""
+
+JOIN: Final = "join"
+"""Before the channel that a message invites to; a click joins it."""
 
 StyleOf: TypeAlias = Callable[[str], Style]
 """From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme.
@@ -83,7 +87,7 @@ class Laid:
     text_at: int
     """Number of the lines that are separators."""
     below: int = 0
-    """Number of lines below the text: its reactions, and who has read it."""
+    """Number of lines below the text: what it invites to, its reactions, and who has read it."""
 
     @property
     def text_lines(self) -> int:
@@ -120,6 +124,7 @@ def estimate(row: Row, shape: Shape) -> int:
         + header
         + min(text, LINES_MAX)
         + bool(row.quote)
+        + (offer_of(row) is not None)
         + bool(row.line.reactions)
         + bool(row.read_by)
     )
@@ -148,7 +153,8 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
         room = 1 if quote else 0 if pin else PIN_CELLS
         name = Segment(f"{pad}{nick}{' ' * room}", _name_style(row, style))
         lines[0] = Strip([when, name, *quote] if quote else [when, name, *pin, *texts[0]])
-    below = [*_reactions(row, shape, style), *_read_by(row, shape, style)]
+    below = [*_offer(row, shape, style), *_reactions(row, shape, style)]
+    below += _read_by(row, shape, style)
     return Laid(row, (*separators, *lines, *below), len(separators), len(below))
 
 
@@ -192,12 +198,40 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 def reaction_at(laid: Laid, line: int, cell: int, shape: Shape) -> str | None:
     """Return the emoji of the reaction at a cell of a row's line; None if none is there."""
-    row, number = laid.row, line - laid.mark_at - 1
+    row, number = laid.row, line - laid.mark_at - 1 - (offer_of(laid.row) is not None)
     if number < 0 or cell < shape.gutter or not row.line.reactions or row.folds:
         return None
     lines = wrap(joined(summary(row.line.reactions, shape.glyphs)), shape.text_width)
     item = item_at(lines[number], cell - shape.gutter) if number < len(lines) else None
     return None if item is None else reacted_in(item, row.line.reactions, shape.glyphs)
+
+
+def offer_of(row: Row) -> Offer | None:
+    """Return what a line of somebody else invites to; None of most."""
+    line = row.line
+    if line.own or line.deleted or line.act is not None or row.folds:
+        return None
+    return offered(line.text)
+
+
+def _offer(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    offer = offer_of(row)
+    if offer is None:
+        return []
+    words = clip_cells(f"{shape.glyphs.cursor} {JOIN} {offer.title}", shape.text_width)
+    return [Strip([Segment(" " * shape.gutter), Segment(words, style("new"))])]
+
+
+def offer_at(laid: Laid, line: int, cell: int, shape: Shape) -> bool:
+    """Return whether what a row invites to stands at a cell of one of its lines."""
+    offer = offer_of(laid.row)
+    if offer is None or line != laid.mark_at + 1:
+        return False
+    return (
+        shape.gutter
+        <= cell
+        < shape.gutter + cell_len(f"{shape.glyphs.cursor} {JOIN} {offer.title}")
+    )
 
 
 def _read_by(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:

@@ -99,6 +99,13 @@ class ReactionWanted(Message):
 
 
 @dataclass
+class JoinWanted(Message):
+    """The person clicked on the invitation of a message: to join the channel."""
+
+    message_id: MessageId
+
+
+@dataclass
 class GraphWanted(Message):
     """The person wants to see a message among those it builds on and those that build on it."""
 

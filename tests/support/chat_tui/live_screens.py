@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from chat_tui.app.app import ChatApp
 from chat_tui.cli.start_screen import Online
 from chat_tui.client.live import Client
+from chat_tui.model.reading_state import NOTHING_KEPT, Kept
 from sync.machine import ChannelId
 from tests.support.chat_tui.chats import meet, opened, running
 from tests.support.chat_tui.readings import shown
@@ -18,12 +19,12 @@ from tests.support.patience import PATIENCE_S
 
 @asynccontextmanager
 async def screen(
-    client: Client, size: tuple[int, int] = (80, 24)
+    client: Client, size: tuple[int, int] = (80, 24), kept: Kept = NOTHING_KEPT
 ) -> AsyncIterator[tuple[ChatApp, Pilot[None]]]:
     """Somebody's screen, once it is on the network."""
     async with asyncio.TaskGroup() as tasks:
         online = Online(client, tasks)
-        app = ChatApp(client, online.start, channel=client.first_channel)
+        app = ChatApp(client, online.start, channel=client.first_channel, kept=kept)
         async with app.run_test(size=size, notifications=True) as pilot:
             await until(pilot, lambda: client.snapshot().port is not None)
             yield app, pilot

@@ -1,0 +1,54 @@
+"""Invitations in messages: the code or open channel that one names, and the words around it.
+
+Rule: nobody enters a channel because of what somebody wrote; one key or command says that one does.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from chat_tui.text.safe_text import clean_text
+from sync.errors import LocalError
+from sync.net import invite as invites
+
+CODE: Final = re.compile(rf"\b{invites.PREFIX}[a-z2-7]{{16,{invites.CODE_MAX}}}")
+OPEN: Final = re.compile(r"/join (#[^\s#,;:]{1,32})")
+DAMAGED: Final = "a channel"
+"""Said where a code cannot be read; who tries it is told why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a message invites to."""
+
+    way_in: str
+    """What `/join` takes."""
+    title: str
+    """Name of the channel; safe to show."""
+
+
+@lru_cache(maxsize=1024)
+def offered(text: str) -> Offer | None:
+    """Return what a text invites to, its first code before any open channel; None for most."""
+    if invites.PREFIX in text and (found := CODE.search(text)) is not None:
+        return Offer(found[0], _title(found[0]))
+    if "/join #" in text and (opened := OPEN.search(text)) is not None:
+        try:
+            name = invites.channel_name(opened[1].rstrip(".!?"))
+        except LocalError:
+            return None
+        return Offer(f"#{name}", f"#{clean_text(name)}")
+    return None
+
+
+def _title(code: str) -> str:
+    try:
+        return f"#{clean_text(invites.decode(code).name)}"
+    except LocalError:
+        return DAMAGED
+
+
+def invitation_to(title: str, way_in: str) -> str:
+    """Return the line that invites one person; an older program shows what to enter."""
+    return f"Come to {title}: /join {way_in}"
