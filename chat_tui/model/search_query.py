@@ -134,13 +134,21 @@ def _channels(value: str, snapshot: Snapshot, here: tuple[ChannelId, ...]) -> tu
         return everywhere(snapshot)
     if value.casefold() == HERE:
         return here
+    wanted = value.casefold()
     titles = {sentences.channel_title(info): info.channel for info in snapshot.channels}
     for title, channel in titles.items():
-        if value.casefold() in {title.casefold(), title[1:].casefold()}:
+        if wanted in {title.casefold(), title[1:].casefold()}:
             return (channel,)
+    # of two whose other ends have one name, which keys tell apart, all of that name
+    named = {info.channel: f"@{clean_nick(info.name)}" for info in snapshot.channels if info.direct}
+    alike = tuple(
+        one for one, name in named.items() if wanted in {name.casefold(), name[1:].casefold()}
+    )
+    if alike:
+        return alike
+    there = ", ".join(f'in:"{title}"' if " " in title else f"in:{title}" for title in titles)
     raise LocalError(
-        f"You are in no channel called {clean_text(value)}. There are in:all, "
-        f"{', '.join(f'in:{title}' for title in titles)}."
+        f"You are in no channel called {clean_text(value)}. There are in:all, {there}."
     )
 
 
