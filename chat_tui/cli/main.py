@@ -141,9 +141,10 @@ def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **optio
     metavar="S",
     help="Seconds to wait.",
 )
+@click.option("--reply-to", metavar="ID", callback=utf8, help="The message that it answers.")
 @profile_options
 @network_options
-def send(*, text: str, wait: float, join: bool, **options: Any) -> None:
+def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options: Any) -> None:
     """Send TEXT, or with - what standard input has.
 
     Exit 0: somebody has it. Exit 1: it still waits, and goes out later. With --channel @bob it goes
@@ -155,6 +156,8 @@ def send(*, text: str, wait: float, join: bool, **options: Any) -> None:
         text = _standard_input()
     named = options["channel"]
     request = {"do": "send", "text": text, "wait": wait, "channel": named, "join": join}
+    if reply_to is not None:  # a word of its own: an older open chat must not send it as no reply
+        request |= {"do": "reply", "reply_to": reply_to}
     replies = asyncio.run(_collected(setup_of(options), request))
     state = replies[-1].get("state") if replies else None
     if state not in [one.value for one in Delivery]:  # which may be unhashable

@@ -32,7 +32,7 @@ async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
     try:
         writer.write(dumps(request).encode() + b"\n")
         # Others take as long as there are news, or messages to mend.
-        is_quick = request["do"] in {"send", "status"}
+        is_quick = request["do"] in {"send", "reply", "status"}
         patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
         while line := await _line(reader, patience):
             reply = _reply(line)

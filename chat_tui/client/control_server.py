@@ -16,6 +16,7 @@ from typing import Final
 from chat_tui.client.channel_names import channel_for
 from chat_tui.client.control_client import REQUEST_MAX
 from chat_tui.client.live import Client
+from chat_tui.client.message_names import line_among, line_named
 from chat_tui.wording.json_events import (
     Json,
     Namer,
@@ -31,7 +32,7 @@ from chat_tui.wording.sentences import find
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
-from sync.view.view import DeliveryShown, Event, OpShown, StateShown
+from sync.view.view import DeliveryShown, Event, Line, OpShown, StateShown
 
 WAIT_MAX_S: Final = 86_400.0
 """Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
@@ -56,12 +57,19 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
         LocalError: it cannot be done; says what to do.
     """
     match request:
-        case {"do": "send", "text": str(text), "wait": int() | float() as wait} if (
-            0 <= wait <= WAIT_MAX_S and is_text(text)
-        ):
+        case {
+            "do": "send" | "reply" as what,
+            "text": str(text),
+            "wait": int() | float() as wait,
+        } if 0 <= wait <= WAIT_MAX_S and is_text(text):
             name, joins = request.get("channel"), request.get("join", True)
-            channel = await _channel_to_write(client, name, joins=bool(joins))
-            async for reply in _send(client, channel, text, wait):
+            if what == "reply":
+                answered = await _answered(client, name, request.get("reply_to"))
+                channel, answers = answered.channel, answered.message_id
+            else:
+                channel = await _channel_to_write(client, name, joins=bool(joins))
+                answers = None
+            async for reply in _send(client, channel, text, wait, answers):
                 yield reply
         case {"do": "tail", "history": int(history)} if 0 <= history <= HISTORY_MAX:
             channel = await _channel(client, request.get("channel"))
@@ -130,8 +138,24 @@ async def _channel_to_write(client: Client, name: object, *, joins: bool) -> Cha
     raise LocalError(f"You are not in {name}: --join joins it, if it is open. Nothing was sent.")
 
 
+async def _answered(client: Client, name: object, wanted: object) -> Line:
+    """Return the message that a reply answers: of the channel that is named, else of any of ours.
+
+    Raises:
+        LocalError: no single one is meant.
+    """
+    if not isinstance(wanted, str) or not is_text(wanted):
+        raise LocalError("That is not the id of a message.")
+    prefix = wanted.strip().casefold()
+    if name is None:
+        ours = [info.channel for info in client.snapshot().channels]
+        return await line_among(client, ours, prefix)
+    channel = await _channel_to_write(client, name, joins=False)
+    return await line_named(client, channel, prefix)
+
+
 async def _send(
-    client: Client, channel: ChannelId, text: str, wait: float
+    client: Client, channel: ChannelId, text: str, wait: float, answers: MessageId | None
 ) -> AsyncGenerator[Json, None]:
     """Write, then wait `wait` seconds for the acknowledgement; the last answer has the state."""
     name = Namer(client.snapshot)
@@ -145,7 +169,7 @@ async def _send(
 
     leave = client.subscribe(listen)
     try:
-        message_id = await client.send_text(channel, text)
+        message_id = await client.send_text(channel, text, answers)
         state = Delivery.UNACKNOWLEDGED
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):

@@ -4,10 +4,10 @@ import os
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.message_names import ID_PREFIX, line_among, line_named
 from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.channels import join
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.commands.reading import ID_PREFIX, line_named
 from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
 from chat_tui.text.qr import ascii_blocks, half_blocks
 from chat_tui.wording import rights, sentences
@@ -204,7 +204,7 @@ async def _meant(chat: Chat, rest: str, at: At) -> Line:
         peer, _ = peer_named(chat, rest, "/accept and a name")
     except LocalError:
         if ID_PREFIX.fullmatch(rest.casefold()):
-            return await _of_id(chat, places, rest.casefold())
+            return await line_among(chat, places, rest.casefold(), "here or in a channel of two")
         raise
     direct = [info.channel for info in snapshot.channels if info.direct == peer.peer]
     return await _newest(chat, direct)
@@ -218,14 +218,6 @@ async def _newest(chat: Chat, places: list[ChannelId]) -> Line:
     if not found:
         raise LocalError(NOT_INVITED)
     return max(found, key=lambda one: one.created_ns)
-
-
-async def _of_id(chat: Chat, places: list[ChannelId], prefix: str) -> Line:
-    lines = [one for place in places for one in await chat.history.named(place, prefix, limit=2)]
-    if len(lines) != 1:
-        how = "No message" if not lines else "More than one message"
-        raise LocalError(f"{how} here or in a channel of two has an id that begins with {prefix}.")
-    return lines[0]
 
 
 ROWS: Final = (

@@ -1,9 +1,9 @@
 """Commands about what was written: go somewhere in it, look closer, ask for more."""
 
-import re
 from typing import Final
 
 from chat_tui.client.chat import NOWHERE, Chat, channel_info
+from chat_tui.client.message_names import ID_PREFIX, line_named
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.details.facts import know, read
 from chat_tui.details.raw import raw_lines
@@ -40,9 +40,6 @@ EARLIER: Final = "Earlier messages are above: scroll up to read on."
 
 RAW: Final = "raw"
 """Asks for the bytes of a message; no id has these letters."""
-
-ID_PREFIX: Final = re.compile(r"[0-9a-f]{4,64}")
-"""Shorter ones fit too much, and could be times."""
 
 
 async def goto(chat: Chat, rest: str, at: At) -> Result:
@@ -136,25 +133,6 @@ async def line_meant(chat: Chat, prefix: str, at: At) -> Line:
     if not prefix and at.selected is None:
         raise LocalError(with_keys(WHICH, chat.settings.keys()))
     return await line_named(chat, channel, prefix.casefold() or str(at.selected))
-
-
-async def line_named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
-    """Return the message whose id begins with `prefix`.
-
-    Raises:
-        LocalError: none does, or several do, or it is no id.
-    """
-    if not ID_PREFIX.fullmatch(prefix):
-        raise LocalError(
-            f"{clean_text(prefix)!r} is not a message id: type at least four characters of one. "
-            "/search and /goto print ids before each message."
-        )
-    lines = await chat.history.named(channel, prefix, limit=2)
-    if not lines:
-        raise LocalError(f"No message here has an id that begins with {prefix}.")
-    if len(lines) > 1:
-        raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
-    return lines[0]
 
 
 async def around(chat: Chat, channel: ChannelId, goal: Goal) -> str:

@@ -3,9 +3,10 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.message_names import line_named
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.editing import id_and_rest
-from chat_tui.commands.reading import around, line_meant, line_named
+from chat_tui.commands.reading import around, line_meant
 from chat_tui.keys.table import with_keys
 from chat_tui.model.command_findings import Goal, Listed, View, as_text
 from chat_tui.text.times import count

@@ -3,9 +3,9 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.message_names import line_named
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.people import TAKES_BACK
-from chat_tui.commands.reading import line_named
 from chat_tui.model.command_findings import Listed, line_text
 from chat_tui.text.namesakes import shared_among
 from chat_tui.text.times import count

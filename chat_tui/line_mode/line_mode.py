@@ -15,10 +15,10 @@ from chat_tui.client.channel_names import channel_for
 from chat_tui.client.control_server import serving
 from chat_tui.client.doctor_findings import as_lines
 from chat_tui.client.live import Client
+from chat_tui.client.message_names import line_named
 from chat_tui.client.setup import Setup
 from chat_tui.commands.command import At, Result, refused
 from chat_tui.commands.people import DOCTOR
-from chat_tui.commands.reading import line_named
 from chat_tui.commands.table import Commands
 from chat_tui.line_mode import written
 from chat_tui.line_mode.deep_look import DeepLook

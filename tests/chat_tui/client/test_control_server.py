@@ -51,6 +51,31 @@ async def test_send_through_an_open_chat_waits_for_the_mark(tmp_path: Path) -> N
     assert line.text == "from a script"
 
 
+async def test_a_reply_goes_where_the_message_is_that_it_answers(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
+        plans = await alice.memberships.join("#plans")
+        asked = await alice.send_text(plans, "who comes?")
+
+        async def answer(to: object, channel: str | None = None) -> dict[str, Any]:
+            fields = {"text": "I do", "wait": 0, "channel": channel, "reply_to": to}
+            [told] = await collected(alice.profile.socket, {"do": "reply", **fields}, 1)
+            return told
+
+        anywhere, there = await answer(asked[:12]), await answer(asked.upper(), "#plans")
+        lines = await alice.history.page(plans, before=None, limit=5)
+        with pytest.raises(LocalError, match="No message here has an id"):
+            await answer(asked[:12], "#lobby")
+        with pytest.raises(LocalError, match="No message in your channels has an id"):
+            await answer("f" * 12)
+        with pytest.raises(LocalError, match="is not a message id"):
+            await answer("xyz")
+        with pytest.raises(LocalError, match="not the id of a message"):
+            await answer(7)
+
+    assert (anywhere["channel"], there["channel"]) == ("#plans", "#plans")
+    assert [line.reply_to for line in lines] == [None, asked, asked]
+
+
 async def test_tail_gives_history_then_what_comes(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         assert alice.first_channel is not None

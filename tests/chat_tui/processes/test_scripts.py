@@ -70,12 +70,17 @@ async def test_a_script_answers_and_what_it_answers_stands_above_it_in_text(
         answer = await writer.wait_for("message", text="/I do")
         await reader.send(json.dumps({"text": "to nobody", "reply_to": "f" * 64}))
         error = await reader.wait_for("error")
+        sent = await run(
+            replace(alice, channel=None).command("send", "me too", "--reply-to", asked["id"][:12])
+        )
+        second = await reader.wait_for("message", text="me too")
     words = alice.plain("--no-discovery", "--history", "9")
     as_text = [one for one in words if one != "--json"]
     printed = await run(as_text, said="")
 
     assert answer["reply_to"] == asked["id"]
     assert asked["reply_to"] is None
+    assert (sent.code, second["reply_to"]) == (0, asked["id"])
     assert "No message here has an id" in error["message"]
     lines = printed.stdout.splitlines()
     at = next(number for number, line in enumerate(lines) if line.endswith("bob: /I do"))
