@@ -287,7 +287,9 @@ def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> 
         here = Content.styled(glyphs.here, GOOD) if one.peer == snapshot.me else None
         here = here or (Content.styled(glyphs.gone, DIM) if peer is None else sign(peer, glyphs))
         role = "" if one.role is Role.MEMBER else membership.ROLES[one.role]
-        right = Content.styled(role, DIM)
+        is_gone = peer is not None and peer.state is PeerState.DOWN
+        where = _presence(snapshot, peer) if peer is not None and (is_gone or peer.away) else ""
+        right = Content.styled(role or where, DIM)
         if peer is not None:
             right += Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
         room = SIDEBAR_WIDTH - right.cell_length - here.cell_length - 2

@@ -154,6 +154,22 @@ async def test_replies_in_circles_end(tmp_path: Path) -> None:
     assert not found.more
 
 
+async def test_a_chain_deeper_than_what_is_asked_for_is_told_as_far_as_that(
+    tmp_path: Path,
+) -> None:
+    ann, bob = Author("ann"), Author("bob")
+    chain = [ann.write("tea?")]
+    for number in range(60):
+        chain.append(replied(bob, f"reply {number}", chain[-1]))
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(*chain))
+        found = await answers(store, chain[0], limit=50)
+
+    assert told(found) == [(f"reply {number}", number + 1) for number in range(50)]
+    assert found.more
+
+
 @pytest.mark.slow
 async def test_ten_thousand_replies_to_one_are_listed_as_far_as_asked(tmp_path: Path) -> None:
     ann, bob = Author("ann"), Author("bob")
