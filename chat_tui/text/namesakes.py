@@ -84,11 +84,16 @@ def shared_among(
     lines: Iterable[Line | CausalNode], shared: frozenset[str] = frozenset()
 ) -> frozenset[str]:
     """Return `shared` with the names that the authors of some messages share."""
+    written = [(line.author, line.nick) for line in lines if line.author is not None and line.nick]
+    return shared_by(written) | shared
+
+
+def shared_by(people: Iterable[tuple[PeerId, str]]) -> frozenset[str]:
+    """Return the names that several of some people share."""
     names = Names()
-    for line in lines:
-        if line.author is not None and line.nick:
-            names.hear(line.author, line.nick)
-    return names.shared | shared
+    for peer, nick in people:
+        names.hear(peer, nick)
+    return names.shared
 
 
 def called(peer: PeerId, nick: str, shared: Set[str]) -> str:

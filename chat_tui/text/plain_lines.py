@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from chat_tui.text.me_actions import as_shown
+from chat_tui.text.namesakes import called, shared_by
 from chat_tui.text.safe_text import clean_nick, clean_text, wrap
 from chat_tui.text.times import time_of_day
 from sync.entries.identity import short_fingerprint
@@ -108,8 +109,11 @@ def _who_is_here(peers: Sequence[Mapping[str, Any]]) -> str:
     if not here:
         return "Nobody else is here."
     words = []
+    known = [(PeerId(str(one["peer"])), str(one["nick"])) for one in peers]
+    shared = shared_by(known)
     for one in sorted(here, key=lambda one: str(one["nick"]).casefold()):
-        name = plain_name(str(one["nick"]), clean_nick(str(one["nick"])))
+        nick = str(one["nick"])
+        name = plain_name(nick, called(PeerId(str(one["peer"])), nick, shared))
         notes = ["away"] if one.get("away") else []
         notes += [f"{one['waiting']} to be read"] if one.get("waiting") else []
         words.append(f"{name} ({', '.join(notes)})" if notes else name)

@@ -2,10 +2,12 @@
 
 import pytest
 
-from chat_tui.text.plain_lines import INDENT, MARK, laid, said
+from chat_tui.text.plain_lines import INDENT, MARK, laid, said, status_lines
+from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.net import invite
 from sync.net.invite import Invite
+from tests.support.chat_tui.conversations import peer
 
 CODE = invite.encode(Invite("plans", ChannelId("c0" * 16), b"s" * 32, "lan"))
 
@@ -32,3 +34,12 @@ def test_what_is_more_than_a_code_is_broken() -> None:
     lines = laid(f"* a\n/join {CODE} {'b' * 40}", INDENT, 80).split("\n")
 
     assert max(map(len, lines)) <= 80
+
+
+def test_two_of_one_name_have_their_keys_where_a_status_says_who_is_here() -> None:
+    bob, eve, carol = (peer(name) for name in ("bob", "eve", "carol"))
+    people = [(bob, "bob", "up"), (eve, "B0b", "down"), (carol, "carol", "up")]
+    told = [{"peer": key, "nick": nick, "state": state} for key, nick, state in people]
+    status = {"running": True, "nick": "alice", "network": "fine", "channels": (), "peers": told}
+
+    assert status_lines(status)[1] == f"Here: bob {short_fingerprint(bob)}, carol."
