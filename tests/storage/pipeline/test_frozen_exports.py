@@ -35,9 +35,8 @@ GOVERNED = FOUND | {"entries": 7, "due": 12, "delivered": 12, "sessions": 12}
 """That of 1.2 is of three people; one was removed after five messages. Of what that one wrote
 afterwards one line was dropped twice, and one waits somewhere."""
 
-REPLIES = FOUND | {"sessions": 6}
-"""That of 1.3 is of three people as well, and has the same number of messages, five of them
-replies."""
+REPLIES = FOUND | {"sessions": 12}
+"""That of 1.3 is of three people as well: nine messages, five of them replies, and six sessions."""
 
 JOBS = ("consolidate", "audit", "fingerprints", "delivery", "report")
 SMALL = ("--master", "local[2]", "--memory", "1g")
