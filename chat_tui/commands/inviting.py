@@ -221,8 +221,6 @@ async def _newest(chat: Chat, places: list[ChannelId]) -> Line:
 
 
 ROWS: Final = (
-    Command(
-        ("/invite",), "[name] [qr] [end]", "an invite code, to one person; end: ends all", invite
-    ),
+    Command(("/invite",), "[name|qr|end]", "an invite code, to one person; end: ends all", invite),
     Command(("/accept",), "[name or id]", "join what a message invites you to", accept),
 )

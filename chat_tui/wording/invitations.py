@@ -10,9 +10,11 @@ from typing import Final
 
 from chat_tui.text.safe_text import clean_text
 from sync.errors import LocalError
-from sync.net import invite as invites
 
-CODE: Final = re.compile(rf"\b{invites.PREFIX}[a-z2-7]{{16,{invites.CODE_MAX}}}")
+PREFIX: Final = "chat1-"
+"""Beginning of every code, as `sync.net.invite` has it, which a first paint needs none of."""
+
+CODE: Final = re.compile(rf"\b{PREFIX}[a-z2-7]{{16,400}}")
 OPEN: Final = re.compile(r"/join (#[^\s#,;:]{1,32})")
 DAMAGED: Final = "a channel"
 """Said where a code cannot be read; who tries it is told why."""
@@ -20,10 +22,10 @@ DAMAGED: Final = "a channel"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a message invites to."""
+    """The channel that a message invites to."""
 
     way_in: str
-    """What `/join` takes."""
+    """The words that `/join` takes."""
     title: str
     """Name of the channel; safe to show."""
 
@@ -31,20 +33,28 @@ class Offer:
 @lru_cache(maxsize=1024)
 def offered(text: str) -> Offer | None:
     """Return what a text invites to, its first code before any open channel; None for most."""
-    if invites.PREFIX in text and (found := CODE.search(text)) is not None:
+    if PREFIX in text and (found := CODE.search(text)) is not None:
         return Offer(found[0], _title(found[0]))
     if "/join #" in text and (opened := OPEN.search(text)) is not None:
-        try:
-            name = invites.channel_name(opened[1].rstrip(".!?"))
-        except LocalError:
-            return None
-        return Offer(f"#{name}", f"#{clean_text(name)}")
+        return _open(opened[1].rstrip(".!?"))
     return None
 
 
-def _title(code: str) -> str:
+def _open(word: str) -> Offer | None:
+    from sync.net.invite import channel_name  # noqa: PLC0415  # a first paint needs none of it
+
     try:
-        return f"#{clean_text(invites.decode(code).name)}"
+        name = channel_name(word)
+    except LocalError:
+        return None
+    return Offer(f"#{name}", f"#{clean_text(name)}")
+
+
+def _title(code: str) -> str:
+    from sync.net.invite import decode  # noqa: PLC0415  # a first paint needs none of it
+
+    try:
+        return f"#{clean_text(decode(code).name)}"
     except LocalError:
         return DAMAGED
 

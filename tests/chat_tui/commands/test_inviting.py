@@ -10,9 +10,10 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from chat_tui.line_mode.output import TextFace
 from chat_tui.settings.preferences import Preferences
-from chat_tui.wording.invitations import DAMAGED, Offer, invitation_to, offered
+from chat_tui.wording.invitations import DAMAGED, PREFIX, Offer, invitation_to, offered
 from chat_tui.wording.sentences import channel_title
 from sync.machine import ChannelId
+from sync.net import invite
 from sync.net.invite import Invite, encode
 from sync.view.governance_infos import Role
 from sync.view.view import MessageShown, PeerState
@@ -37,6 +38,10 @@ CODE = encode(Invite("plans", ChannelId("ab" * 16), b"s" * 16, "lan"))
         ("what is #plans?", None),
     ],
 )
+def test_codes_are_known_by_their_beginning() -> None:
+    assert PREFIX == invite.PREFIX
+
+
 def test_what_a_message_invites_to_is_its_code_or_the_open_channel(
     text: str, offer: Offer | None
 ) -> None:

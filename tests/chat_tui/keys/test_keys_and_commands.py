@@ -1,4 +1,4 @@
-"""What a key does with a selected message, a command does in line mode."""
+"""Every key on a selected message has a command that does the same in line mode."""
 
 from chat_tui.commands.table import BY_NAME
 from chat_tui.keys.places import Place
