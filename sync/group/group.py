@@ -306,8 +306,8 @@ class Group(Machines):
                     self.relays_at = self.now  # links may have come meanwhile
                     effects.append(result)
                 case values.SessionEnded():
-                    transfers.on_session_over(self, result)
-                    effects += [result, *snapshots.on_session_over(self, result)]
+                    followed = transfers.on_session_over(self, result)
+                    effects += [result, *followed, *snapshots.on_session_over(self, result)]
                 case _:
                     effects.append(result)
         return effects

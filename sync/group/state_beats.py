@@ -4,9 +4,12 @@ Rules:
 1. A root is told every 30 s, a tenth more or less, and soon after a link came.
 2. A root that differs counts only if ours has not changed within the last 5 s: what changes is
    being told anyway.
-3. Of two peers the one with the smaller key begins a session: after the first such beat since they
-   are linked, later after two in a row. The other one begins after one more, if nothing came of it.
-4. After a session in which they agreed on all that both can judge, roots that still differ are
+3. The first handshake of a new link tells both roots: where they differ, whoever opened that
+   session compares them next, however lately ours has changed.
+4. Of two peers the one with the smaller key begins a session after two beats in a row with another
+   root; after the first one since they are linked, if no handshake has told. The other one begins
+   after one more, if nothing came of it.
+5. After a session in which they agreed on all that both can judge, roots that still differ are
    compared again once one of them is another, or after `AGAIN_AFTER`.
 """
 
@@ -53,6 +56,8 @@ class StateBeats:
         """Peers that came and were not told ours."""
         self._differing: dict[PeerId, int] = {}
         """Beats in a row with another root, by peer; those who have just come begin with one."""
+        self._unshaken: set[PeerId] = set()
+        """Peers with whom no handshake has told the roots since they came."""
         self._agreed: dict[PeerId, _Agreed] = {}
         self._root = b""
         self._changed_at: Nanos | None = None
@@ -69,6 +74,7 @@ class StateBeats:
     def linked(self, peer: PeerId, now: Nanos) -> None:
         """A peer has come, and understands roots: it is told ours soon."""
         self._new.add(peer)
+        self._unshaken.add(peer)
         self._differing[peer] = BEATS - 1
         self._soon = earlier(self._soon, now + self._rng.randrange(*SOON))
         if self._next is None:
@@ -77,6 +83,7 @@ class StateBeats:
     def gone(self, peer: PeerId) -> None:
         """A peer has no link any more."""
         self._new.discard(peer)
+        self._unshaken.discard(peer)
         self._differing.pop(peer, None)
         self._agreed.pop(peer, None)
         if not self._differing:
@@ -111,6 +118,17 @@ class StateBeats:
             return False
         self._differing[peer] += 1
         return self._differing[peer] >= BEATS + (self._me > peer)
+
+    def handshake(self, peer: PeerId, *, differs: bool) -> bool:
+        """Take note that a session's handshakes told both roots; return whether to compare them.
+
+        That is after the first ones of a link: what was told before it, nothing else finds soon.
+        """
+        if peer not in self._unshaken:
+            return False
+        self._unshaken.remove(peer)
+        self._differing[peer] = 0
+        return differs
 
     def changed(self, now: Nanos) -> None:
         """Our state changes now; what its root is will be known when somebody asks for it."""

@@ -27,6 +27,10 @@ FAILED_RETRY_MAX: Final[Nanos] = 256 * SECOND
 MOVED_MAX: Final = 3
 """Tries that follow each other at once because what was compared changed meanwhile."""
 
+PUT_OFF_FOR: Final[Nanos] = SECOND
+"""Before state is compared that a peer does not compare just now, as it is empty and waits for its
+first handshake: that is over within moments."""
+
 GOVERNANCE_WITHIN: Final[Nanos] = 2 * SECOND
 """Time in which governance is pulled that has to come before what was to be compared."""
 
@@ -55,13 +59,23 @@ class Ends:
             self._slots.wish(channel, peer, Wish(at, RELAY, by_logs=True, live=True))
 
     def of_state(self, event: Ended, ended: Wish | None, now: Nanos) -> None:
-        """Try again what moved or failed; a root that is told again wishes for all else."""
+        """Try again what moved, failed or was put off; later roots wish for all else.
+
+        A root that was told before both agreed wishes for nothing any more.
+        """
         key, outcome = SessionKey(event.channel, event.peer, event.plane), event.outcome
         self._note_kind(key, event, ended)
-        if ended is None or outcome in {Outcome.CONVERGED, Outcome.BENIGN}:
+        if outcome is Outcome.CONVERGED:
+            self._slots.let_go(key)
             return
-        if outcome is Outcome.MOVED and ended.moved < MOVED_MAX:
-            again = replace(ended, at=now, moved=ended.moved + 1)
+        put_off = outcome is Outcome.BENIGN and not event.answered
+        if ended is None or (outcome is Outcome.BENIGN and not put_off):
+            return
+        if (put_off or outcome is Outcome.MOVED) and ended.moved < MOVED_MAX:
+            at = now + (PUT_OFF_FOR if put_off else 0)
+            again = replace(ended, at=at, moved=ended.moved + 1)
+        elif put_off:
+            return
         else:
             failures = ended.failures + 1
             at = now + _after(failures, FAILED_RETRY_MAX)
@@ -75,9 +89,7 @@ class Ends:
         self._note_kind(key, event, ended)
         self._end_expectation(event)
         if outcome is Outcome.CONVERGED:
-            wish = self._slots.wishes.get(key)
-            if wish is not None and not (wish.live or wish.is_asked):
-                del self._slots.wishes[key]
+            self._slots.let_go(key)
             self._on_converged(event, ended, now)
             return
         ended = None if ended is None else anew(ended)

@@ -49,6 +49,12 @@ class Slots:
         self.wishes.pop(SessionKey(channel, peer), None)
         self.wish(channel, peer, wish)
 
+    def let_go(self, key: SessionKey) -> None:
+        """Forget the wish for a session, unless it is to stay or a person waits for it."""
+        wish = self.wishes.get(key)
+        if wish is not None and not (wish.live or wish.is_asked):
+            del self.wishes[key]
+
     # --- Places --------------------------------------------------------------------------------
 
     @property

@@ -98,6 +98,8 @@ class Ended:
     then_why: str = ""
     estimate: int = 0
     """Why by that one, and bytes that it is expected to take."""
+    answered: bool = True
+    """False if nothing came of the peer: it was put off before anything was compared."""
 
 
 @dataclass(frozen=True, slots=True)

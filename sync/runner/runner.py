@@ -525,6 +525,7 @@ class Runner:
             ended.then,
             ended.then_why,
             ended.then_estimate,
+            ended.rounds > 0,
         )
         self._manage(told, now)
 

@@ -53,6 +53,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
         then=finished.then if finished else "",
         then_why=finished.why if finished else "",
         then_estimate=finished.estimate if finished else 0,
+        other_state=finished.other_state if finished else None,
     )
 
 

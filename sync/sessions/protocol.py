@@ -239,6 +239,8 @@ class Finished:
             one begins at once; empty if none does.
         why: why it is that one.
         estimate: bytes that it is expected to take.
+        other_state: whether the handshakes told different roots of the channel's state, and both
+            are there to be compared; None where they told none, or something else comes first.
     """
 
     result: str
@@ -250,6 +252,7 @@ class Finished:
     then: str = ""
     why: str = ""
     estimate: int = 0
+    other_state: bool | None = None
 
 
 Effect: TypeAlias = (

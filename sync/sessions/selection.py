@@ -110,6 +110,17 @@ def select(
     return kinds(opener, answerer, frozenset(failed))
 
 
+def other_state(opener: SyncHandshake, answerer: SyncHandshake, of_log: Selection) -> bool | None:
+    """Return whether state is to be compared after a session over messages of this selection.
+
+    None where governance or a snapshot comes first: the handshakes after it tell.
+    """
+    empty = of_log.kind is None and opener.log.root != answerer.log.root
+    if empty or of_log.kind in {SyncKind.GOVERNANCE, SyncKind.SNAPSHOT}:
+        return None
+    return verdict(opener, answerer, Plane.STATE) is Verdict.DIVERGED
+
+
 # --- Messages ----------------------------------------------------------------------------------
 
 

@@ -390,6 +390,8 @@ class SessionEnded:
     then_why: str = ""
     then_estimate: int = 0
     """Why by that one, and bytes that it is expected to take."""
+    other_state: bool | None = None
+    """Whether its handshakes told different roots of state; None where that is not known."""
 
     @property
     def converged(self) -> bool:

@@ -39,7 +39,7 @@ from sync.sessions.protocol import (
     Speaks,
     SyncProtocol,
 )
-from sync.sessions.selection import Selection, select
+from sync.sessions.selection import Selection, other_state, select
 from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
 from sync.sketch.prefix import Sketch
 from sync.sketch.session import SketchExchange
@@ -190,6 +190,7 @@ class Exchange:
         self._ours = _handshake(opening, self._forced, kinds)
         self._nested: protocol.Exchange | None = None
         self._cards: list[Round] = []
+        self._other_state: bool | None = None
         self._payloads = 0
         self._heard_at = opening.at
         self._over = False
@@ -286,6 +287,7 @@ class Exchange:
         opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
         effects: list[Effect] = [] if self._opens else [self._send_handshake()]
         chosen = select(opener, answerer, Plane.LOG)
+        self._other_state = other_state(opener, answerer, chosen)
         maker = None if chosen.kind is None else MAKERS.get(chosen.kind)
         if maker is None or chosen.kind is None:
             equal = self._ours.log.root == theirs.log.root
@@ -324,8 +326,8 @@ class Exchange:
 
     def _finish(self, finished: Finished) -> Finished:
         self._over = True
-        nested = self._nested is not None
-        return replace(finished, rounds=finished.rounds + self._payloads) if nested else finished
+        before = 0 if self._nested is None else self._payloads
+        return replace(finished, rounds=finished.rounds + before, other_state=self._other_state)
 
 
 def _sketch(opening: Opening, view: LogView) -> Sketch | None:

@@ -9,6 +9,7 @@ from sync.group.machines import Machines
 from sync.sds import events as sds
 from sync.sds.message import Message
 from sync.sessions import values as session_values
+from sync.sessions.session import OFFERED
 from sync.sessions.values import GOVERNANCE, Outcome, Plane
 from sync.waku.session import Transferred
 
@@ -55,10 +56,11 @@ def _read_pushed(group: Machines, item: object) -> tuple[Message, values.StoredM
             raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
 
 
-def on_session_over(group: Machines, ended: values.SessionEnded) -> None:
+def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.Effect]:
     """Let in what waits, unless other sessions are to bring what this one did not.
 
-    Where its handshakes name other heads of governance, the peer is asked for its ops at once.
+    Where its handshakes name other heads of governance, the peer is asked for its ops at once;
+    where they tell different state, whoever began it compares that next.
     """
     if ended.then == GOVERNANCE and group.governing is not None:
         group.governing.beats.wants(ended.peer, group.now)
@@ -66,6 +68,10 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> None:
         group.state_beats.agreed(ended.peer, group.now)
     if not group.sessions.busy and (ended.need or ended.converged):
         group.loading.session_over(group.now, complete=ended.got >= ended.need)
+    if ended.other_state is None:
+        return []
+    differs = group.state_beats.handshake(ended.peer, differs=ended.other_state)
+    return [values.StateDiffers(ended.peer)] if differs and ended.why != OFFERED else []
 
 
 def on_proved(group: Machines, proved: session_values.Proved) -> list[values.Effect]:

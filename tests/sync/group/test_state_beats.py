@@ -94,3 +94,20 @@ def test_roots_that_rightly_differ_are_compared_again_once_one_changes_or_after_
     later.gone(BOB)
     later.linked(BOB, NOW + 13 * EVERY)
     assert later.heard(BOB, THEIRS, OURS, NOW + 13 * EVERY)
+
+
+def test_the_first_handshake_of_a_link_compares_whatever_changed_and_beats_count_from_then() -> (
+    None
+):
+    beats = beats_of(ALICE, BOB)
+    beats.changed(NOW)
+    assert beats.handshake(BOB, differs=True)
+    assert not beats.handshake(BOB, differs=True), "the next ones are for beats to judge"
+    later = NOW + SETTLED_AFTER
+    heard = [beats.heard(BOB, THEIRS, OURS, later + beat * EVERY) for beat in range(BEATS)]
+    assert heard == [False] * (BEATS - 1) + [True]
+    beats.gone(BOB)
+    assert not beats.handshake(BOB, differs=True), "it has no link"
+    beats.linked(BOB, NOW)
+    assert not beats.handshake(BOB, differs=False)
+    assert not beats.heard(BOB, THEIRS, OURS, later)

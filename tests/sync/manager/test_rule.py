@@ -6,7 +6,13 @@ from dataclasses import replace
 import pytest
 
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
-from sync.manager.ends import FAILED_RETRY_MAX, GOVERNANCE_WITHIN, MOVED_MAX, RETRY_FIRST
+from sync.manager.ends import (
+    FAILED_RETRY_MAX,
+    GOVERNANCE_WITHIN,
+    MOVED_MAX,
+    PUT_OFF_FOR,
+    RETRY_FIRST,
+)
 from sync.manager.registry import WITH_CALIMERO
 from sync.manager.schedule import Manager
 from sync.manager.values import (
@@ -286,6 +292,36 @@ def test_of_state_too_the_kind_that_failed_is_left_out() -> None:
         "state",
         frozenset({SyncKind.HASH}),
     )
+
+
+def state_over(made: Manager, outcome: Outcome, *, answered: bool = True) -> list[Start]:
+    ended = Ended(TEA, BOB, outcome, plane=Plane.STATE, protocol="hash", answered=answered)
+    return list(made.handle(ended, NOW))
+
+
+def test_a_root_told_before_both_agreed_begins_no_second_session_unless_a_person_asks() -> None:
+    made = settled(BOB)
+    [_] = made.handle(StateDiffers(TEA, BOB), NOW)
+    assert not made.handle(StateDiffers(TEA, BOB), NOW)
+    assert not state_over(made, Outcome.CONVERGED)
+    [_] = made.handle(StateDiffers(TEA, BOB), NOW)
+    assert not made.handle(Asked(TEA, BOB, "hash"), NOW)
+    [asked] = state_over(made, Outcome.CONVERGED)
+    assert asked.why == ASKED
+
+
+def test_state_that_was_put_off_is_compared_moments_later_and_not_for_ever() -> None:
+    made = settled(BOB)
+    [_] = made.handle(StateDiffers(TEA, BOB), NOW)
+    for _ in range(MOVED_MAX):
+        assert not state_over(made, Outcome.BENIGN, answered=False)
+        [(at, again)] = due(made, NOW + PUT_OFF_FOR)
+        assert (at, again.protocol, again.failed) == (NOW + PUT_OFF_FOR, "state", frozenset())
+    assert not state_over(made, Outcome.BENIGN, answered=False)
+    assert not due(made, NOW + MINUTE)
+    [_] = made.handle(StateDiffers(TEA, BOB), NOW)
+    assert not state_over(made, Outcome.BENIGN)
+    assert not due(made, NOW + MINUTE), "both agree on what both can judge"
 
 
 # --- The periodic tick -------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from sync.sessions.selection import (
     SKETCH_IDS_MIN,
     Selection,
     Verdict,
+    other_state,
     select,
     verdict,
 )
@@ -272,3 +273,22 @@ def test_every_choice_says_why_and_what_it_expects() -> None:
         chosen = select(OURS, THEIRS, plane)
         assert chosen.why
         assert chosen.estimate > 0
+
+
+@pytest.mark.parametrize(
+    ("opener", "answerer", "then"),
+    [
+        (OURS, THEIRS, True),
+        (OURS, replace(THEIRS, log=OURS.log), True),
+        (OURS, replace(THEIRS, state=OURS.state), False),
+        (replace(OURS, log=LogState(ONE, 0)), replace(THEIRS, log=LogState(ONE, 0)), True),
+        (OURS, replace(THEIRS, scope=OTHER), None),
+        (replace(OURS, log=LogState(HEAD, 0)), THEIRS, None),
+        (OURS, replace(THEIRS, log=LogState(HEAD, 0)), None),
+    ],
+    ids=["both", "equal logs", "equal state", "empty", "governance", "snapshot", "other empty"],
+)
+def test_other_state_is_compared_next_unless_governance_or_a_snapshot_comes_first(
+    opener: SyncHandshake, answerer: SyncHandshake, then: bool | None
+) -> None:
+    assert other_state(opener, answerer, select(opener, answerer, Plane.LOG)) is then
