@@ -157,7 +157,7 @@ SEEN = {
     9: LINKED | {"operation", "request", "heads", "logs"},
     10: LINKED | {"operation", "request", "heads", "logs"},
     11: LINKED | {"entry", "root", "handshake", "hashes", "request"},
-    12: BASE | {"root", "request", "entry", "handshake", "filter"},
+    12: BASE | {"root", "request", "entry", "handshake", "filter", "hashes"},
     13: BASE | {"handshake", "request", "page", "root", "filter", "entry"},
     14: {"message", "sync", "check", "handshake", "symbols", "request", "entry"},
 }
