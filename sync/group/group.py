@@ -288,6 +288,10 @@ class Group(Machines):
                     self.loading.want(ids)
                 case session_values.Unwanted(ids, stalled):
                     self.loading.unwant(ids, self.now, stalled=stalled)
+                case session_values.WantedHashes(hashes):
+                    self.loading.want_hashes(hashes)
+                case session_values.UnwantedHashes(hashes, stalled):
+                    self.loading.unwant_hashes(hashes, self.now, stalled=stalled)
                 case session_values.WantedLogs(authors):
                     self.loading.want_logs(authors)
                 case session_values.UnwantedLogs(authors):

@@ -118,15 +118,23 @@ class Loading:
 
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
+        self.want_hashes([one.hash for one in ids])
+
+    def want_hashes(self, hashes: Iterable[bytes]) -> None:
+        """A session has asked for messages by these Waku hashes."""
         in_vain = self.in_vain
-        self.coming.update(one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX)
+        self.coming.update(one for one in hashes if in_vain.get(one, 0) < IN_VAIN_MAX)
 
     def unwant(self, ids: Iterable[SyncId], now: Nanos, *, stalled: bool = False) -> None:
+        """A session does not bring these; see `unwant_hashes`."""
+        self.unwant_hashes([one.hash for one in ids], now, stalled=stalled)
+
+    def unwant_hashes(self, hashes: Iterable[bytes], now: Nanos, *, stalled: bool = False) -> None:
         """A session does not bring these: for a while another one may, unless its peer `stalled`.
 
         Beyond `LEFT_MAX` they are given up at once: who claims that much and sends nothing lies.
         """
-        for waku_hash in [one.hash for one in ids if one.hash in self.coming]:
+        for waku_hash in [one for one in hashes if one in self.coming]:
             if waku_hash in self.left:
                 self._drop(waku_hash)
             elif stalled or len(self.left) >= LEFT_MAX:

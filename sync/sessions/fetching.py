@@ -18,9 +18,11 @@ from sync.sessions.values import (
     Push,
     Refused,
     Sought,
+    UnwantedHashes,
     UnwantedLogs,
     UnwantedMessages,
     Wanted,
+    WantedHashes,
     WantedLogs,
     WantedMessages,
 )
@@ -145,14 +147,20 @@ class Fetching:
         session.authors |= authors
         session.asked |= asked
         effects: list[Effect] = [WantedLogs(authors)] if authors else []
+        if owes.hashes:
+            session.asked_hashes = owes.hashes
+            effects.append(WantedHashes(owes.hashes))
         return [*effects, WantedMessages(asked)] if asked else effects
 
     @staticmethod
-    def let_go(session: Session) -> list[Effect]:
+    def let_go(session: Session, *, stalled: bool = False) -> list[Effect]:
         """Expect no entries on its stream any more: all have come, or none do."""
+        hashes, session.asked_hashes = session.asked_hashes, frozenset()
         authors, session.authors = frozenset(session.authors), set()
         asked, session.asked = frozenset(session.asked), set()
         effects: list[Effect] = [UnwantedLogs(authors)] if authors else []
+        if hashes:
+            effects.append(UnwantedHashes(hashes, stalled))
         return [*effects, UnwantedMessages(asked)] if asked else effects
 
     def wake(self) -> list[Effect]:

@@ -157,6 +157,7 @@ class Owes:
         need: what the peer owes, of `logs` logs by `authors`, public keys.
         have: what we owe.
         asked: ids of what the peer owes, where it is asked for by these.
+        hashes: the same, where it is asked for by Waku hashes.
         put_off: ids that it is not asked for yet, as other sessions bring them.
     """
 
@@ -166,6 +167,7 @@ class Owes:
     authors: frozenset[bytes] = frozenset()
     asked: frozenset[MessageId] = frozenset()
     put_off: frozenset[MessageId] = frozenset()
+    hashes: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,9 @@ class Session:
     asked: set[MessageId] = field(default_factory=set)
     """Ids that the peer was asked for one by one."""
 
+    asked_hashes: frozenset[bytes] = frozenset()
+    """Waku hashes that it was asked for."""
+
     put_off: set[MessageId] = field(default_factory=set)
     """Ids that it was not asked for, as others bring them: they come from elsewhere."""
 

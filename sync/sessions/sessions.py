@@ -593,7 +593,8 @@ class Sessions:
             if gives_up_at is not None and gives_up_at <= now:
                 session.given_up = True
                 effects.append(Unwanted(session.transfer.missing, stalled=True))
-                effects += [*self._fetching.let_go(session), *self._fetching.wake()]
+                effects += self._fetching.let_go(session, stalled=True)
+                effects += self._fetching.wake()
             due = session.deadline()
             if due is None or due > now:
                 continue

@@ -482,6 +482,21 @@ class UnwantedMessages:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedHashes:
+    """The same, by their Waku hashes."""
+
+    hashes: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwantedHashes:
+    """A session brings nothing more of these: it is over, or its peer stalls."""
+
+    hashes: frozenset[bytes]
+    stalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
     """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
 
@@ -537,5 +552,7 @@ Effect: TypeAlias = (
     | UnwantedLogs
     | WantedMessages
     | UnwantedMessages
+    | WantedHashes
+    | UnwantedHashes
     | Proved
 )

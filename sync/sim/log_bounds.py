@@ -47,6 +47,7 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "Prefix._hashes": HASH_BYTES * prefix.BATCH,
     "Prefix._times": prefix.BATCH,
     "SketchExchange._done": 2,
+    "Session.asked_hashes": peeling.FOUND_MAX,
     "SketchExchange.cards": sketch.ROUNDS_MAX,
     "SketchSending._due": peeling.FOUND_MAX,
     "Snapshots.left_by": lambda scale: scale.links + 1,

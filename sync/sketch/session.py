@@ -341,7 +341,8 @@ class SketchExchange:
             self._due = len(self._wants)
             effects.append(self._say(Wanted(len(owed), self._wants)))
         if owed or self._due:
-            effects.insert(0, Owes(self._due, len(owed), 0))
+            asked = frozenset(self._wants or ())
+            effects.insert(0, Owes(self._due, len(owed), 0, hashes=asked))
         return [*effects, *self._send()]
 
     def _send(self) -> list[Effect]:

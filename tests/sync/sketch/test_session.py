@@ -3,7 +3,9 @@
 import pytest
 
 from sync.group import values
+from sync.group.history_loading import PATIENCE
 from sync.machine import HOUR, SECOND
+from sync.sds.message import HistoryEntry
 from sync.sessions.values import Outcome
 from sync.sketch import messages, prefix, session
 from sync.sketch.messages import (
@@ -15,7 +17,7 @@ from sync.sketch.messages import (
     Stop,
     Wanted,
 )
-from tests.support.sync.groups import NOW
+from tests.support.sync.groups import NOW, Member
 from tests.support.sync.sketch.pairs import SketchPair, from_few, lines, sketch_pair
 
 
@@ -161,6 +163,43 @@ def test_who_keeps_no_symbols_is_not_compared_with_by_them() -> None:
     [ours] = [one for one in pair.ended if one.why == "test"]
     assert ours.result.startswith("sketch does not suit: ")
     assert ours.outcome is Outcome.BENIGN
+
+
+def asked_by_hash(pair: SketchPair) -> tuple[Member, list[HistoryEntry]]:
+    """Begin a session; return who asks for what it lacks, and that as repair would name it."""
+    start = values.StartSession(pair.number(), pair.other.peer_id, "test", None, "sketch")
+    pair.queue.append((pair.one, start))
+    while Wanted not in pair.kinds():
+        pair.step(NOW + SECOND)
+    [(name, wanted)] = [(who, one) for who, one in pair.said if isinstance(one, Wanted)]
+    asks = next(one for one in (pair.one, pair.other) if one.name == name)
+    rows = [row.message for row in pair.beside(asks).disk.rows.values()]
+    lacking = [one for one in rows if one.waku_hash in wanted.hashes]
+    assert len(lacking) == len(wanted.hashes) > 0
+    return asks, [HistoryEntry(one.entry.message_id, one.waku_hash, None) for one in lacking]
+
+
+def test_what_it_asks_for_by_hash_is_asked_of_nobody_else_until_it_is_here() -> None:
+    pair = apart(3, 5)
+    asks, lacking = asked_by_hash(pair)
+    loading = asks.group.loading
+
+    assert all(loading.on_its_way.is_asked_for(one) for one in lacking)
+    assert all(loading.is_brought(one) for one in lacking), "delta sync leaves it to this session"
+    pair.run(NOW + SECOND)
+    assert pair.converged
+    assert not loading.on_its_way
+
+
+def test_what_it_did_not_bring_is_given_back() -> None:
+    pair = apart(3, 5)
+    asks, lacking = asked_by_hash(pair)
+    pair.queue.clear()
+
+    asks.tell(values.PeerGone(pair.beside(asks).peer_id), NOW + SECOND)
+    assert not any(asks.group.loading.is_brought(one) for one in lacking)
+    asks.advance(NOW + SECOND + PATIENCE)
+    assert not asks.group.loading.on_its_way
 
 
 def test_a_long_silence_ends_it() -> None:
