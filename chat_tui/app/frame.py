@@ -77,6 +77,10 @@ class Surroundings(Vertical):
         self._keys_chosen: Chosen = USUAL
         self.held = 0
         """Lines that were written and wait for the disk."""
+        self.unwritten: tuple[str, ...] = ()
+        """Lines that were submitted and are not written yet."""
+        self.saving = False
+        """Whether a history is being saved, for which these wait."""
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -130,14 +134,10 @@ class Surroundings(Vertical):
         in_sight = self._transcript.says_missing
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
         barred = rights.why_not_writing(snapshot, info)
-        what = sentences.who_types(snapshot, info) or alone or happens(snapshot, info)
-        share = sentences.history_share(snapshot, info)
-        drawn = ""
-        if share is not None and what.startswith(sentences.GETTING_HISTORY):
-            narrow = self.screen.has_class("-narrow")
-            drawn = bar(
-                share, self._glyphs, cells=HISTORY_CELLS_NARROW if narrow else HISTORY_CELLS
-            )
+        saved = sentences.saving(snapshot, self.unwritten)
+        self.saving = bool(saved)
+        what = saved or sentences.who_types(snapshot, info) or alone or happens(snapshot, info)
+        drawn = self._history_bar(what, sentences.history_share(snapshot, info))
         self.status.show(barred or what, barred=bool(barred), bar="" if barred else drawn)
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
         _show_band(self._alarm, alarm)
@@ -150,6 +150,13 @@ class Surroundings(Vertical):
         self._composer.address(panels.addressee(info, barred=bool(barred)))
         self._composer.bar(barred=bool(barred))
         self.show_chip()
+
+    def _history_bar(self, what: str, share: float | None) -> str:
+        """Return the bar beside `what`, where that says that a `share` of a history has come."""
+        if share is None or not what.startswith(sentences.GETTING_HISTORY):
+            return ""
+        narrow = self.screen.has_class("-narrow")
+        return bar(share, self._glyphs, cells=HISTORY_CELLS_NARROW if narrow else HISTORY_CELLS)
 
     def _show_sides(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring the keys and the list at the side up to date."""

@@ -8,6 +8,7 @@ Rules:
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -29,6 +30,7 @@ class Inputs:
     ) -> None:
         self._run, self._answer = run, answer
         self._lines: asyncio.Queue[Input | None] = asyncio.Queue()
+        self._unwritten: deque[str] = deque()
         self._held = Held(run)
         self._begun = asyncio.Event()
         self._obstacle = ""
@@ -38,13 +40,26 @@ class Inputs:
         """Number of lines that wait for the disk."""
         return len(self._held)
 
+    @property
+    def unwritten(self) -> tuple[str, ...]:
+        """Lines that were submitted and are not written yet, in order; commands are not among them.
+
+        That is for a moment each, unless the disk is busy with something large.
+        """
+        return tuple(self._unwritten)
+
     def put(self, text: str, channel: ChannelId | None) -> None:
         """Take a line that a key or a list stands for, while `channel` is open."""
-        self._lines.put_nowait(Input(text, channel))
+        self._take(Input(text, channel))
 
     def put_typed(self, text: str, channel: ChannelId | None) -> None:
         """Take a line that was written and submitted while `channel` was open."""
-        self._lines.put_nowait(Input(text, channel, typed=True))
+        self._take(Input(text, channel, typed=True))
+
+    def _take(self, line: Input) -> None:
+        self._lines.put_nowait(line)
+        if not is_command(line.text):
+            self._unwritten.append(line.text)
 
     def try_again(self) -> None:
         """Write what waits for the disk; call it once the disk may take it."""
@@ -68,14 +83,19 @@ class Inputs:
                 if result.ok and result.channel is not None:
                     self._take_along(line.channel, result.channel)
                 self._answer(line, result)
-            elif self._obstacle:
-                self._answer(line, Result(ok=False, text=self._obstacle))
             else:
-                came_to = await self._held.write_line(line)
-                if came_to is None:
-                    self._answer(NOTHING, Result())  # that it waits is said as long as it does
-                else:
-                    self._answer(line, came_to)
+                await self._write(line)
+                self._unwritten.popleft()
+
+    async def _write(self, line: Input) -> None:
+        if self._obstacle:
+            self._answer(line, Result(ok=False, text=self._obstacle))
+            return
+        came_to = await self._held.write_line(line)
+        if came_to is None:
+            self._answer(NOTHING, Result())  # that it waits is said as long as it does
+        else:
+            self._answer(line, came_to)
 
     def _take_along(self, before: ChannelId | None, now: ChannelId) -> None:
         """Let what was typed after a command that opens a channel go there too."""

@@ -200,6 +200,23 @@ def what_waits(snapshot: Snapshot, info: ChannelInfo) -> str:
     )
 
 
+def saving(snapshot: Snapshot, unwritten: Sequence[str] = ()) -> str:
+    """Say that a history is being saved, and which lines of ours wait for that; else nothing.
+
+    No channel is written meanwhile.
+    """
+    number = sum(one.saving for one in snapshot.channels)
+    if not number:
+        return ""
+    saved = f"Saving {count(number, 'message')}"
+    if not unwritten:
+        return f"{saved}; what you write appears after that, in seconds."
+    last = " ".join(clean_text(unwritten[-1]).split())
+    if len(unwritten) == 1:
+        return f"{saved}; then this is written: {last}"
+    return f"{saved}; then your {len(unwritten):,} lines are written, the last: {last}"
+
+
 def _happens(
     snapshot: Snapshot,
     info: ChannelInfo | None,
@@ -207,8 +224,8 @@ def _happens(
 ) -> str:
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
-    if saving := sum(one.saving for one in snapshot.channels):  # no channel is written meanwhile
-        return f"Saving {count(saving, 'message')}; what you write appears after that, in seconds."
+    if saved := saving(snapshot):
+        return saved
     here = peers_of(snapshot, info)
     if not here and info.direct is not None:
         return _about_absence(snapshot, info)

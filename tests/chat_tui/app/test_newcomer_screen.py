@@ -1,5 +1,6 @@
 """The screen of somebody who comes with nothing: one bar with numbers, then all there is."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
+from sync.machine import ChannelId
+from sync.runner.journal import Replay
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, run, running
-from tests.support.chat_tui.live_screens import lobby, screen, until
+from tests.support.chat_tui.live_screens import lobby, screen, type_in, until
 from tests.support.chat_tui.readings import press, shown
 from tests.support.chat_tui.screenshots import NARROW, WIDE
 
@@ -101,3 +104,35 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
     assert info.messages == 31
     assert "1 line pinned" in pins.text
     assert "Getting history" not in text
+
+
+@pytest.mark.net
+async def test_a_line_written_while_a_history_is_saved_is_in_sight_at_once_and_follows(
+    tmp_path: Path,
+) -> None:
+    busy = asyncio.Event()
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice, WIDE) as (app, pilot),
+    ):
+        journal = alice._node._journal
+        swap = journal.swap
+
+        async def slow_swap(channel: ChannelId, replay: Replay) -> None:
+            await busy.wait()  # a disk that takes its time
+            await swap(channel, replay)
+
+        journal.swap = slow_swap  # type: ignore[method-assign]
+        await bob.send_text(lobby(bob), "the demo is at three")
+        await meet(bob, alice)
+        await until(pilot, lambda: "Saving 1 message;" in shown(app))
+        await type_in(pilot, "I will be there")
+        meanwhile = shown(app)
+        busy.set()
+        await until(pilot, lambda: alice.snapshot().channels[0].messages == 2)
+        await until(pilot, lambda: "Saving" not in shown(app))
+        text = shown(app)
+
+    assert "Saving 1 message; then this is written: I will be there" in meanwhile
+    assert text.count("I will be there") == 1

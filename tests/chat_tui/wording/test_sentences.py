@@ -198,6 +198,13 @@ def test_while_a_snapshot_is_saved_every_channel_says_that_lines_wait() -> None:
     words = "Saving 98,000 messages; what you write appears after that, in seconds."
     assert sentences.what_happens(shown, CALM) == words
     assert sentences.what_happens(shown, other) == words
+    assert sentences.saving(shown, ["hello", "one\x1b[31m\n  two"]) == (
+        "Saving 98,000 messages; then your 2 lines are written, the last: one[31m two"
+    )
+    assert sentences.saving(shown, ["hello"]) == (
+        "Saving 98,000 messages; then this is written: hello"
+    )
+    assert not sentences.saving(snapshot(), ["hello"])
 
 
 def test_what_has_all_come_is_put_into_place() -> None:
