@@ -68,11 +68,12 @@ class Ends:
         if outcome is Outcome.CONVERGED:
             self._slots.let_go(key)
             return
-        put_off = outcome is Outcome.BENIGN and not event.answered
+        put_off = outcome is Outcome.BENIGN and (not event.answered or bool(event.then))
         if ended is None or (outcome is Outcome.BENIGN and not put_off):
             return
         if (put_off or outcome is Outcome.MOVED) and ended.moved < MOVED_MAX:
-            at = now + (PUT_OFF_FOR if put_off else 0)
+            wait = GOVERNANCE_WITHIN if event.then else PUT_OFF_FOR
+            at = now + (wait if put_off else 0)
             again = replace(ended, at=at, moved=ended.moved + 1)
         elif put_off:
             return

@@ -13,7 +13,14 @@ from enum import Enum
 from math import log
 from typing import Final
 
-from sync.sessions.handshake import SPREAD_HASH_SIZE, SPREAD_SIZE, SyncHandshake, SyncKind
+from sync.errors import RemoteError
+from sync.sessions.handshake import (
+    NOTHING,
+    SPREAD_HASH_SIZE,
+    SPREAD_SIZE,
+    SyncHandshake,
+    SyncKind,
+)
 from sync.sessions.protocol import ROUND_TRIP
 from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import Plane
@@ -81,6 +88,17 @@ def verdict(opener: SyncHandshake, answerer: SyncHandshake, plane: Plane) -> Ver
         else (opener.state.root, answerer.state.root)
     )
     return Verdict.CONVERGED if ours == theirs else Verdict.DIVERGED
+
+
+def check_scopes(opener: SyncHandshake, answerer: SyncHandshake) -> None:
+    """Refuse a handshake that says another thing of whether anybody governs at all.
+
+    Raises:
+        RemoteError: one of the two says that the channel is governed, the other not.
+    """
+    scopes = {opener.scope, answerer.scope}
+    if len(scopes) > 1 and NOTHING in scopes:
+        raise RemoteError("a handshake about governance where nobody governs, or about none")
 
 
 def select(

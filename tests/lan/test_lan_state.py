@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
 LOBBY = open_channel("lobby").channel
 WITHIN_S = 90.0
-"""A cut link is noticed within 14 s and dialled again; then two beats with roots, 33 s each."""
+"""A cut link is noticed within 14 s and dialled again; the handshake of the new link compares."""
 
 LOOK_S = 0.5
 DURING = ("two writes during the cut", "four writes during the cut")

@@ -25,7 +25,7 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.sessions import protocol
 from sync.sessions.cards import Round
-from sync.sessions.handshake import NOTHING, EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
 from sync.sessions.page_values import CheckedPage
 from sync.sessions.protocol import (
     ROUND_TRIP,
@@ -39,7 +39,7 @@ from sync.sessions.protocol import (
     Speaks,
     SyncProtocol,
 )
-from sync.sessions.selection import Selection, other_state, select
+from sync.sessions.selection import Selection, check_scopes, other_state, select
 from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
 from sync.sketch.prefix import Sketch
 from sync.sketch.session import SketchExchange
@@ -281,9 +281,7 @@ class Exchange:
         Raises:
             RemoteError: one of the two says that the channel is governed, the other not.
         """
-        scopes = {self._ours.scope, theirs.scope}
-        if len(scopes) > 1 and NOTHING in scopes:
-            raise RemoteError("a handshake about governance where nobody governs, or about none")
+        check_scopes(self._ours, theirs)
         opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
         effects: list[Effect] = [] if self._opens else [self._send_handshake()]
         chosen = select(opener, answerer, Plane.LOG)

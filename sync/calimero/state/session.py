@@ -34,8 +34,8 @@ from sync.sessions.protocol import (
     Situation,
     Speaks,
 )
-from sync.sessions.selection import Selection, Verdict, select, verdict
-from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
+from sync.sessions.selection import Selection, Verdict, check_scopes, select, verdict
+from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Role
 
 STREAM: Final = "/chat-tui/state/1"
@@ -250,13 +250,19 @@ class Exchange:
         return Send(payload)
 
     def _choose(self, theirs: SyncHandshake) -> list[Effect]:
-        """Compute the kind, as the peer does, and begin it."""
+        """Compute the kind, as the peer does, and begin it; or leave it to governance first.
+
+        Raises:
+            RemoteError: one of the two says that the channel is governed, the other not.
+        """
+        check_scopes(self._ours, theirs)
         opener, answerer = (self._ours, theirs) if self._opens else (theirs, self._ours)
         effects: list[Effect] = [] if self._opens else [self._send_handshake()]
         self._chosen = chosen = select(opener, answerer, Plane.STATE)
         if chosen.kind not in KINDS:
             outcome = ENDINGS[verdict(opener, answerer, Plane.STATE)]
-            return [*effects, self._finished(chosen.why, outcome)]
+            then = GOVERNANCE if chosen.kind is SyncKind.GOVERNANCE else ""
+            return [*effects, self._finished(chosen.why, outcome, then)]
         assert chosen.kind is not None
         effects.append(Speaks(NAMES[chosen.kind], chosen.why, chosen.estimate))
         if not (opener.log.floor or answerer.log.floor):
@@ -313,9 +319,9 @@ class Exchange:
                     mapped.append(self._finished(result.value, OUTCOMES[result]))
         return mapped
 
-    def _finished(self, result: str, outcome: Outcome) -> Finished:
+    def _finished(self, result: str, outcome: Outcome, then: str = "") -> Finished:
         self._over = True
-        return Finished(result, self._payloads, outcome=outcome)
+        return Finished(result, self._payloads, outcome=outcome, then=then)
 
     def _note(self, payload: bytes, words: str, *, sent: bool) -> None:
         if len(self.cards) < ROUNDS_MAX:

@@ -64,7 +64,8 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
     """
     if ended.then == GOVERNANCE and group.governing is not None:
         group.governing.beats.wants(ended.peer, group.now)
-    if ended.plane is Plane.STATE and ended.outcome is Outcome.BENIGN:
+    compared = ended.rounds > 0 and not ended.then
+    if ended.plane is Plane.STATE and ended.outcome is Outcome.BENIGN and compared:
         group.state_beats.agreed(ended.peer, group.now)
     if not group.sessions.busy and (ended.need or ended.converged):
         group.loading.session_over(group.now, complete=ended.got >= ended.need)

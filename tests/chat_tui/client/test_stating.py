@@ -13,6 +13,7 @@ from chat_tui.wording.sentences import find, name_of
 from sync.calimero.state import contents
 from sync.calimero.state.contents import StateKind
 from sync.machine import ChannelId
+from sync.net.links.noise import CipherState
 from sync.view.view import Line, MessageShown, Notice, Position, StateInfo
 from tests.support.chat_tui.acquainted import friends
 from tests.support.chat_tui.chats import meet, opened, run, running
@@ -94,6 +95,25 @@ def of_marks(client: Client, channel: ChannelId, author: Client) -> bool:
     registers = client.make_node().groups[channel].stating.registers
     key = bytes.fromhex(author.identity.peer_id)
     return any(one.author == key for one in registers.of_kind(StateKind.READ).values())
+
+
+def all_that_is_sent(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Return all that links and streams are given to encrypt from now on, by anybody."""
+    sent: list[bytes] = []
+    encrypt = CipherState.encrypt
+
+    def noted(cipher: CipherState, associated_data: bytes, plaintext: bytes) -> bytes:
+        sent.append(plaintext)
+        return encrypt(cipher, associated_data, plaintext)
+
+    monkeypatch.setattr(CipherState, "encrypt", noted)
+    return sent
+
+
+def signed_marks(sent: list[bytes], author: Client) -> list[bytes]:
+    """Return what of that holds a read mark of somebody: their key, then its kind."""
+    mark = bytes.fromhex(author.identity.peer_id) + bytes([StateKind.READ])
+    return [one for one in sent if mark in one]
 
 
 def mark_of(client: Client, channel: ChannelId, author: Client) -> Position | None:
@@ -206,7 +226,10 @@ async def test_a_mark_reaches_the_other_and_is_taken_back_when_marks_are_switche
         assert kept == [b""]
 
 
-async def test_with_marks_off_none_is_signed_and_none_is_seen(tmp_path: Path) -> None:
+async def test_with_marks_off_none_is_signed_or_sent_and_none_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = all_that_is_sent(monkeypatch)
     async with friends(tmp_path) as (alice, bob):
         channel = await private(alice, bob)
         bob.settings.change(READ_MARKS, "off")
@@ -220,6 +243,8 @@ async def test_with_marks_off_none_is_signed_and_none_is_seen(tmp_path: Path) ->
         await bob.stating.set_topic(channel, "sent after it")  # the link keeps the order
         await until(lambda: state(alice, channel).topic, "what bob set later is there")
 
+        assert signed_marks(sent, alice)
+        assert not signed_marks(sent, bob)
         assert not of_marks(alice, channel, bob)
         assert not of_marks(bob, channel, bob)
         assert state(bob, channel).reads == ()

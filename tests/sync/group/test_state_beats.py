@@ -3,8 +3,13 @@
 import random
 from typing import Final
 
+import pytest
+
+from sync.group.inputs import transfers
 from sync.group.state_beats import AGAIN_AFTER, BEATS, EVERY, SETTLED_AFTER, StateBeats
 from sync.machine import SECOND, Nanos, PeerId
+from sync.sessions.values import GOVERNANCE, Outcome, Plane, SessionEnded
+from tests.support.sync.groups import Member
 
 NOW: Final = 1_000 * SECOND
 ALICE, BOB = PeerId("aa" * 32), PeerId("bb" * 32)
@@ -111,3 +116,21 @@ def test_the_first_handshake_of_a_link_compares_whatever_changed_and_beats_count
     beats.linked(BOB, NOW)
     assert not beats.handshake(BOB, differs=False)
     assert not beats.heard(BOB, THEIRS, OURS, later)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "then", "counts"), [(0, "", True), (1, GOVERNANCE, True), (1, "", False)]
+)
+def test_roots_count_on_after_a_session_that_compared_nothing(
+    rounds: int, then: str, counts: bool
+) -> None:
+    alice = Member("alice")
+    alice.advance(NOW)
+    beats = alice.group.state_beats
+    beats.linked(BOB, NOW)
+    ended = SessionEnded(
+        1, BOB, "state", "test", "", Outcome.BENIGN, rounds, 0, 0, 0, plane=Plane.STATE, then=then
+    )
+    transfers.on_session_over(alice.group, ended)
+    heard = [beats.heard(BOB, THEIRS, OURS, NOW + beat * EVERY) for beat in range(1, 5)]
+    assert any(heard) is counts

@@ -322,6 +322,11 @@ def test_state_that_was_put_off_is_compared_moments_later_and_not_for_ever() -> 
     [_] = made.handle(StateDiffers(TEA, BOB), NOW)
     assert not state_over(made, Outcome.BENIGN)
     assert not due(made, NOW + MINUTE), "both agree on what both can judge"
+    [_] = made.handle(StateDiffers(TEA, BOB), NOW)
+    benign = Ended(TEA, BOB, Outcome.BENIGN, plane=Plane.STATE, protocol="state", then=GOVERNANCE)
+    assert not made.handle(benign, NOW)
+    [(at, _)] = due(made, NOW + GOVERNANCE_WITHIN)
+    assert at == NOW + GOVERNANCE_WITHIN
 
 
 # --- The periodic tick -------------------------------------------------------------------------
