@@ -119,9 +119,9 @@ async def test_a_line_written_while_a_history_is_saved_is_in_sight_at_once_and_f
         journal = alice._node._journal
         swap = journal.swap
 
-        async def slow_swap(channel: ChannelId, replay: Replay) -> None:
+        async def slow_swap(channel: ChannelId, replay: Replay) -> bool:
             await busy.wait()  # a disk that takes its time
-            await swap(channel, replay)
+            return await swap(channel, replay)
 
         journal.swap = slow_swap  # type: ignore[method-assign]
         await bob.send_text(lobby(bob), "the demo is at three")
