@@ -18,7 +18,7 @@ from chat_tui.model.command_findings import (
     line_text,
 )
 from chat_tui.text.dates import moment
-from chat_tui.text.links import ascii_host, host_of, links_in
+from chat_tui.text.links import ascii_host, ascii_link, host_of, links_in, warnings
 from chat_tui.text.namesakes import shared_among
 from chat_tui.text.safe_text import clean_text
 from chat_tui.text.times import day_of, time_of_day
@@ -37,6 +37,8 @@ AGAIN_MAX: Final = 10_000
 """Messages that `/history` prints, if no number is given and at most."""
 
 EARLIER: Final = "Earlier messages are above: scroll up to read on."
+
+NOTHING_OPENED: Final = "Line mode opens nothing: copy an address from here."
 
 RAW: Final = "raw"
 """Asks for the bytes of a message; no id has these letters."""
@@ -108,8 +110,24 @@ async def links(chat: Chat, rest: str, at: At) -> Result:
     found = links_in(clean_text(line.text))
     if not found:
         raise LocalError("There is no http or https link in this message.")
-    said = [f"{link} leads to {ascii_host(host_of(link))}" for link in found]
-    return Result(text="\n".join(said), found=Acted("open_link", line))
+    said = [f"{ascii_link(link)} leads to {ascii_host(host_of(link))}" for link in found]
+    said += [warning for link in found for warning in warnings(link)] if len(found) == 1 else []
+    return Result(text="\n".join([*said, NOTHING_OPENED]), found=Acted("open_link", line))
+
+
+async def without_markup(chat: Chat, rest: str, at: At) -> Result:
+    """Show the selected message without markup, or with it again; print the text of another one."""
+    if not rest and at.selected is not None:
+        return Result(found=View("raw"))
+    line = await line_meant(chat, rest, at)
+    return Result(text=clean_text(line.text))
+
+
+async def fold(_chat: Chat, _rest: str, at: At) -> Result:
+    """Unfold the selected message, or fold it again."""
+    if at.selected is None:
+        return Result(text="Select a long message; line mode folds none.")
+    return Result(found=View("fold"))
 
 
 async def bare(_chat: Chat, _rest: str, _at: At) -> Result:
@@ -163,6 +181,8 @@ ROWS: Final = (
     Command(("/copy",), "[id]", "copy the text of a message", copy),
     Command(("/quote",), "[id]", "quote a message", quote),
     Command(("/open",), "[id]", "open a link of the selected message", links),
+    Command(("/raw",), "[id]", "show a message without markup, or with it again", without_markup),
+    Command(("/fold",), "", "unfold the selected long message, or fold it", fold),
     Command(("/bare",), "", "show plain text, to select and copy", bare),
     Command(("/clear",), "", "clear the screen; nothing is deleted", clear),
 )

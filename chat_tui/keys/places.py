@@ -22,6 +22,7 @@ class Place(Enum):
     DETAILS = "in the details of a message or a gap"
     PEERS = "in the list of peers"
     MEMBERS = "in the list of members"
+    LINK = "where a link is opened"
     VERIFY = "while words are compared"
     FIND = "in the search"
     SETTINGS = "in the settings"
@@ -39,7 +40,7 @@ class Place(Enum):
 
 
 CONVERSATION: Final = frozenset({"input", "transcript"})
-OVER: Final = frozenset({"over", "details", "peers", "members"})
+OVER: Final = frozenset({"over", "details", "peers", "members", "link"})
 EVERY_MOMENT: Final = CONVERSATION | OVER | {"pane", "verify", "find", "settings", "demo"}
 
 MOMENTS: Final = {
@@ -53,6 +54,7 @@ MOMENTS: Final = {
     Place.DETAILS: frozenset({"details"}),
     Place.PEERS: frozenset({"peers"}),
     Place.MEMBERS: frozenset({"members"}),
+    Place.LINK: frozenset({"link"}),
     Place.VERIFY: frozenset({"verify"}),
     Place.FIND: frozenset({"find"}),
     Place.SETTINGS: frozenset({"settings"}),

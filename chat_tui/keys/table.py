@@ -109,6 +109,8 @@ KEYS: Final = (
         "reading_ask", "a", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
     ),
     Key("reading_pin", "p,P", "pin", "Message: pin it, or take its pin off", Place.SELECTED),
+    Key("reading_raw", "v", "raw", "Message: with or without markup", Place.SELECTED),
+    Key("reading_fold", "f", "fold", "Message: unfold a long one, or fold it", Place.SELECTED),
     Key("reading_hide", "h", "hide", "Message: hide a gap's line", Place.SELECTED),
     Key("reading_next", "n", "hit(1)", "Message: next hit, older", Place.SELECTED),
     Key("reading_previous", "N", "hit(-1)", "Message: hit before, newer", Place.SELECTED),
@@ -163,6 +165,7 @@ KEYS: Final = (
     Key("members_remove", "d", "begin('kick')", "Members: remove one", Place.MEMBERS),
     Key("members_role", "r", "begin('role')", "Members: give one a role", Place.MEMBERS),
     Key("members_invite", "i", "begin('invite')", "Members: a code to invite by", Place.MEMBERS),
+    Key("link_copy", "y,c", "copy", "Link: copy its address", Place.LINK),
     Key("verify_match", "m", "match", "Words: they match", Place.VERIFY),
     Key("verify_differ", "b", "differ", "Words: they differ, block", Place.VERIFY),
     Key("find_scope", "ctrl+f", "scope", "Search: everywhere, or here", Place.FIND, priority=True),

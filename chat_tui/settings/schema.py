@@ -154,6 +154,21 @@ TICKS = Setting(
     "Received marks on your messages: on those of a day, all, or "
     "none. Messages that were not received yet, or failed, are always marked.",
 )  # fmt: skip
+MARKUP = Setting(
+    "markup", Section.LOOK, Switch(), True,
+    "Light markup in messages: `code` and fenced blocks, *emphasis*, > quotes and lists are "
+    "coloured where they stand. Nothing is left out, in what you copy or search neither.",
+)  # fmt: skip
+FOLD_LINES = Setting(
+    "fold_lines", Section.LOOK, Whole(0, 300), 12,
+    "Lines of a message on the screen beyond which the others are folded away until Enter; "
+    "0: none are.",
+)  # fmt: skip
+HYPERLINKS = Setting(
+    "hyperlinks", Section.LOOK, OneOf(("auto", "off")), "auto",
+    "Whether the terminal is told of addresses (OSC 8), so that it can open them itself: only "
+    "of those in ASCII, which lead where they say.",
+)  # fmt: skip
 ANIMATIONS = Setting(
     "animations", Section.LOOK, Switch(), False,
     "Animation of lists and drawers. Each movement sends some 20 kB more to the terminal.",
@@ -256,7 +271,8 @@ KEY_SETTINGS: Final = {
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = (
     NAME, STATUS, COLOUR, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,
-    THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOTION, MOUSE, LOW_BANDWIDTH,
+    THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, MARKUP, FOLD_LINES, HYPERLINKS,
+    ANIMATIONS, MOTION, MOUSE, LOW_BANDWIDTH,
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
     INTERFACE, PORT, DISCOVERY, CONNECT, CLOCK,

@@ -11,6 +11,8 @@ from typing import Final
 
 from rich.cells import cell_len, chop_cells, split_graphemes
 
+from chat_tui.text.word_match import Span
+
 COMBINING_MAX: Final = 4
 """Marks stacked on one character; Vietnamese needs 2, a text that spills over its line uses 50."""
 
@@ -112,40 +114,61 @@ def wrap(text: str, width: int, most: int | None = LINES_MAX) -> list[str]:
     lines: list[str] = []
     paragraphs = [paragraph.rstrip(" ") for paragraph in text.rstrip().split("\n")]
     for paragraph in paragraphs:
-        lines += _wrap_ascii(paragraph, width) if paragraph.isascii() else _wrap(paragraph, width)
+        lines += [paragraph[start:end] for start, end in line_spans(paragraph, width)]
     if most is not None and len(lines) > most:
         more = len(lines) - (most - 1)
         lines[most - 1 :] = [clip_cells(f"… {more} more lines", width)]
     return lines
 
 
-def _wrap_ascii(paragraph: str, width: int) -> list[str]:
-    """Wrap where one character is one cell, which needs no measuring."""
-    lines: list[str] = []
+def line_spans(paragraph: str, width: int) -> list[Span]:
+    """Return where the lines stand that a text without newlines is broken into, see `wrap`."""
+    if paragraph.isascii():
+        return _ascii_spans(paragraph, width)
+    if cell_len(paragraph) <= width:
+        return [(0, len(paragraph))]
+    spans: list[Span] = []
+    start, at, used = 0, 0, 0
+    for number, word in enumerate(paragraph.split(" ")):
+        cells = cell_len(word)
+        if number and used + 1 + cells <= width:
+            used += 1 + cells
+        else:
+            if number:
+                spans.append((start, at - 1))
+            start = at
+            *full, rest = chop_cells(word, width) or [word]
+            for part in full:
+                spans.append((start, start + len(part)))
+                start += len(part)
+            used = cell_len(rest)
+        at += len(word) + 1
+    spans.append((start, len(paragraph)))
+    return spans
+
+
+def chopped_spans(paragraph: str, width: int) -> list[Span]:
+    """Return where lines stand that are broken wherever they are full, as code is."""
+    if paragraph.isascii():
+        return [
+            (at, min(at + width, len(paragraph))) for at in range(0, len(paragraph) or 1, width)
+        ]
+    spans: list[Span] = []
+    at = 0
+    for part in chop_cells(paragraph, width):
+        spans.append((at, at + len(part)))
+        at += len(part)
+    return spans
+
+
+def _ascii_spans(paragraph: str, width: int) -> list[Span]:
+    """Break where one character is one cell, which needs no measuring."""
+    spans: list[Span] = []
     start = 0
     while len(paragraph) - start > width:
         space = paragraph.rfind(" ", start, start + width + 1)
         end = space if space >= start else start + width
-        lines.append(paragraph[start:end])
+        spans.append((start, end))
         start = end + 1 if space >= start else end
-    lines.append(paragraph[start:])
-    return lines
-
-
-def _wrap(paragraph: str, width: int) -> list[str]:
-    if cell_len(paragraph) <= width:
-        return [paragraph]
-    lines: list[str] = []
-    line, used = "", 0
-    for number, word in enumerate(paragraph.split(" ")):
-        cells = cell_len(word)
-        if number and used + 1 + cells <= width:
-            line, used = f"{line} {word}", used + 1 + cells
-            continue
-        if number:
-            lines.append(line)
-        *full, line = chop_cells(word, width) or [word]
-        lines += full
-        used = cell_len(line)
-    lines.append(line)
-    return lines
+    spans.append((start, len(paragraph)))
+    return spans

@@ -1,4 +1,4 @@
-"""Screens over the conversation while reading: a list, a link, text without boxes.
+"""Screens over the conversation while reading: lists, questions, text without boxes.
 
 Text of peers becomes `Content`, never markup; every screen names the key that closes it.
 """
@@ -18,7 +18,6 @@ from chat_tui.model.command_findings import Listed, indent, line_text
 from chat_tui.model.row import Row, shown_text
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
-from chat_tui.text.links import ascii_host, host_of, warnings
 from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import MARK, REPLY, laid, plain_name
 from chat_tui.text.safe_text import clip_cells, wrap
@@ -26,7 +25,7 @@ from chat_tui.text.times import day_of, time_of_day
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS, Scrolling
 from chat_tui.wording.glyphs import PARKED, Glyphs
-from chat_tui.wording.panels import BAD, DIM
+from chat_tui.wording.panels import DIM
 from chat_tui.wording.reactions import label, named
 from sync.machine import MessageId
 from sync.view.view import Line
@@ -84,7 +83,11 @@ class ChoiceScreen(ModalScreen[int | None]):
             frame.border_subtitle = with_keys(f" {self._keys} ", keys_of(self))
             with VerticalScroll(id="entries-frame", can_focus=False):
                 yield Panel(id="entries")
-            yield Panel(id="below")
+            yield from self.below()
+
+    def below(self) -> ComposeResult:
+        """Where more is said about the entry that is chosen."""
+        yield Panel(id="below")
 
     def on_mount(self) -> None:
         """Show the entries."""
@@ -163,30 +166,6 @@ def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> Choic
         keys="{over_enter} goes there · {close} closes",
         cursor=glyphs.cursor,
         below=lambda _: Content.styled(found.note, DIM),
-    )
-
-
-def link_question(links: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
-    """Return a screen that shows whole addresses and where they lead, and asks which to open."""
-
-    def about(number: int) -> Content:
-        link = links[number]
-        lines = [
-            Content(""),
-            Content.assemble(("The whole address\n", DIM), link),
-            Content.assemble(("It leads to\n", DIM), (ascii_host(host_of(link)), "bold")),
-        ]
-        lines += [Content.styled(sentence, f"bold {BAD}") for sentence in warnings(link)]
-        return Content("\n").join(lines)
-
-    title = "Open this link?" if len(links) == 1 else "Which link?"
-    return ChoiceScreen(
-        title,
-        [Content(link) for link in links],
-        chosen=0,
-        keys="{over_enter} opens it in a browser · {close} does not",
-        cursor=glyphs.cursor,
-        below=about,
     )
 
 

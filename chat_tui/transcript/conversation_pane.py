@@ -30,7 +30,13 @@ from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
 from chat_tui.widgets.composer import Composer
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, JoinWanted, ReactionWanted
+from chat_tui.widgets.messages import (
+    CursorMoved,
+    DetailsWanted,
+    JoinWanted,
+    LinkWanted,
+    ReactionWanted,
+)
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
 from sync.machine import ChannelId, MessageId
@@ -42,7 +48,7 @@ if TYPE_CHECKING:
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
     "write", "command", "ask_again", "hide", "pin", "reply", "edit", "delete", "answered",
-    "back", "thread", "react", "join",
+    "back", "thread", "react", "join", "raw", "fold",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
@@ -147,6 +153,10 @@ class Reading(Vertical):
                 self.action_unread()
             case View("bare"):
                 self.action_bare()
+            case View("raw"):
+                self.action_raw()
+            case View("fold"):
+                self.action_fold()
             case View("clear"):
                 self.transcript.apply(self.transcript.conversation.clear())
                 self.transcript.follow_newest()
@@ -311,6 +321,22 @@ class Reading(Vertical):
     async def _join_so(self, wish: JoinWanted) -> None:
         await self._submit(f"/accept {wish.message_id}")
 
+    @on(LinkWanted)
+    def _ask_to_open(self, wish: LinkWanted) -> None:
+        self.acts.ask_to_open([wish.link])
+
+    def action_raw(self) -> None:
+        """Show the selected message without markup, or with it again."""
+        if (row := self._selected()) is not None:
+            self.transcript.switch_markup(row.line.message_id)
+
+    def action_fold(self) -> None:
+        """Unfold the selected message, or fold it again."""
+        if (row := self._selected()) is not None:
+            message_id = row.line.message_id
+            if not self.transcript.unfold(message_id) and not self.transcript.fold(message_id):
+                self._say("This message is not long enough to fold.")
+
     async def action_answered(self) -> None:
         """Go to what the selected message answers."""
         if (row := self._selected()) is not None:
@@ -372,12 +398,15 @@ class Reading(Vertical):
             said = f"Selected: {what} · {self._named(LEFT)}"
         elif transcript.cursor is not None and not said:
             row = transcript.selected()
-            cells = self.size.width - KEYS_AROUND
-            said = (
-                self._named(gap_actions.KEYS) if row is None else self._answering.keys(row, cells)
-            )
+            said = self._named(gap_actions.KEYS) if row is None else self._keys_for(row)
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
+
+    def _keys_for(self, row: Row) -> str:
+        message_id, cells = row.line.message_id, self.size.width - KEYS_AROUND
+        shown = self.transcript
+        look, folded = shown.look_at(message_id), shown.folded(message_id)
+        return self._answering.keys(row, look, folded, cells)
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
@@ -386,6 +415,8 @@ class Reading(Vertical):
             return
         if opened := self.transcript.conversation.unfold(wish.message_id):
             self.transcript.apply(opened)
+            return
+        if self.transcript.unfold(wish.message_id):
             return
         index = self.transcript.conversation.index_of(wish.message_id)
         if index is not None:

@@ -1,6 +1,6 @@
 """Highlighting of spans in a painted line; its text and width stay as they are."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from rich.cells import cell_len
@@ -9,11 +9,6 @@ from rich.style import Style
 from textual.strip import Strip
 
 from chat_tui.text.word_match import Span
-
-
-def cells_of(found: Iterable[Span], text: str) -> list[Span]:
-    """Return spans of characters as spans of cells."""
-    return [(cell_len(text[:start]), cell_len(text[:end])) for start, end in found]
 
 
 def painted_over(strip: Strip, cells: Sequence[Span], style: Style) -> Strip:
@@ -31,21 +26,6 @@ def painted_over(strip: Strip, cells: Sequence[Span], style: Style) -> Strip:
 def over(strip: Strip, style: Style) -> Strip:
     """Return `strip` in another style, whatever its own is."""
     return Strip(Segment.apply_style(strip, post_style=style), strip.cell_length)
-
-
-def starts_of(lines: Sequence[str], text: str) -> list[int]:
-    """Return where each of the lines that `text` was wrapped into begins in it; -1 for others."""
-    starts: list[int] = []
-    at = 0
-    for line in lines:
-        start = text.find(line, at)
-        between = text[at:start] if start >= 0 else "-"
-        if between.strip():  # wrapping leaves out spaces and newlines alone
-            starts.append(-1)
-        else:
-            starts.append(start)
-            at = start + len(line)
-    return starts
 
 
 def index_at(text: str, cell: int) -> int:

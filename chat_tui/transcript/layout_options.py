@@ -1,10 +1,22 @@
-"""Display options of the transcript from the settings: time format, ticks, density, names, days."""
+"""Display options of the transcript from the settings: times, ticks, names, days, markup, folds."""
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import DAY_SEPARATORS, DENSITY, NICK_WIDTH, TICKS, TIME_FORMAT
+from chat_tui.settings.schema import (
+    DAY_SEPARATORS,
+    DENSITY,
+    FOLD_LINES,
+    HYPERLINKS,
+    LOW_BANDWIDTH,
+    MARKUP,
+    NICK_WIDTH,
+    TICKS,
+    TIME_FORMAT,
+)
 from chat_tui.text.times import time_of_day, twelve_hours
 from sync.machine import HOUR, Nanos
 from sync.sds.message import Delivery
@@ -23,6 +35,11 @@ class Taste:
     twelve: bool = False
     days: bool = True
     ticks: str = TICKS.default
+    markup: bool = True
+    fold: int = FOLD_LINES.default
+    """Lines of the screen beyond which a text is folded; 0 folds none."""
+    hyperlinks: bool = False
+    """Whether the terminal is told where addresses lead (OSC 8)."""
 
     @property
     def time_cells(self) -> int:
@@ -40,12 +57,25 @@ class Taste:
         return self.ticks == "recent" and now - line.created_ns < TICK_FOR
 
 
+WITHOUT_LINKS: Final = frozenset({"linux", "dumb", "eterm-color"})
+"""Terminals (`TERM`) that print some of a sequence that they do not know."""
+
+
+def knows_links(environment: Mapping[str, str]) -> bool:
+    """Return whether a terminal shows addresses that it is told of, or ignores them."""
+    return environment.get("TERM", "dumb") not in WITHOUT_LINKS
+
+
 def taste_of(settings: Preferences) -> Taste:
     """Return what the settings say of it."""
+    hyperlinks = settings[HYPERLINKS] == "auto" and not settings[LOW_BANDWIDTH]
     return Taste(
         nick_cells=settings[NICK_WIDTH],
         cosy=settings[DENSITY] == "cosy",
         twelve=settings[TIME_FORMAT] == "12h",
         days=settings[DAY_SEPARATORS],
         ticks=settings[TICKS],
+        markup=settings[MARKUP],
+        fold=settings[FOLD_LINES],
+        hyperlinks=hyperlinks and knows_links(os.environ),
     )

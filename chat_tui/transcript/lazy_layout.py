@@ -12,7 +12,9 @@ from textual.cache import LRUCache
 
 from chat_tui.model.row import Change, Changed, Inserted, Removed, Row
 from chat_tui.transcript.height_index import Heights
-from chat_tui.transcript.row_layout import Laid, Shape, StyleOf, estimate, lay_out
+from chat_tui.transcript.opened import Opened
+from chat_tui.transcript.row_layout import Laid, Shape, estimate, lay_out
+from chat_tui.transcript.text_layout import Look, StyleOf
 from sync.machine import MessageId
 
 LAID_KEPT: Final = 1024
@@ -38,6 +40,7 @@ class LaidRows:
         self.heights = Heights()
         self.laid_out = 0
         """Number of rows wrapped so far: the measure of the work done."""
+        self.opened = Opened()
         self._rows, self._style = rows, style
         self._cache: LRUCache[tuple[MessageId, int], Laid] = LRUCache(LAID_KEPT)
 
@@ -51,6 +54,11 @@ class LaidRows:
         """Wrap everything anew: it has other colours, or another shape."""
         self._cache.clear()
 
+    def look(self, index: int, look: Look) -> None:
+        """Lay a row out anew, as somebody wants to see it."""
+        self.opened[self._rows[index].line.message_id] = look
+        self.forget()
+
     def fit(self, shape: Shape) -> None:
         """Lay out for another shape."""
         self.shape = shape
@@ -60,7 +68,7 @@ class LaidRows:
         """Estimate all heights."""
         if self.shape is not None:
             shape = self.shape
-            self.heights = Heights([estimate(row, shape) for row in self._rows])
+            self.heights = Heights([self._estimate(row, shape) for row in self._rows])
 
     def resize(self, changes: Iterable[Change]) -> None:
         """Follow what happened to the rows."""
@@ -71,18 +79,21 @@ class LaidRows:
                 case Inserted(index, count):
                     # A later change may have moved the rows; an estimate of another row will do.
                     new = self._rows[index : index + count]
-                    heights = [estimate(row, self.shape) for row in new]
+                    heights = [self._estimate(row, self.shape) for row in new]
                     self.heights.insert(index, heights + [1] * (count - len(heights)))
                 case Removed(index, count):
                     self.heights.remove(index, count)
                 case Changed(index):
                     self._fold(index)
 
+    def _estimate(self, row: Row, shape: Shape) -> int:
+        return estimate(row, shape, whole=self.opened[row.line.message_id].whole)
+
     def _fold(self, index: int) -> None:
         """Give a row its line, or take it, if it was opened or folded away."""
         assert self.shape is not None
         if index < len(self._rows) and self._rows[index].tucked == bool(self.heights[index]):
-            self.heights[index] = estimate(self._rows[index], self.shape)
+            self.heights[index] = self._estimate(self._rows[index], self.shape)
 
     def laid(self, index: int) -> Laid:
         """Return a row laid out."""
@@ -91,7 +102,7 @@ class LaidRows:
         key = (row.line.message_id, self.shape.width)
         laid = self._cache.get(key)
         if laid is None or laid.row is not row:
-            laid = lay_out(row, self.shape, self._style)
+            laid = lay_out(row, self.shape, self._style, self.opened[row.line.message_id])
             self._cache.discard(key)  # what is there already would stay
             self._cache[key] = laid
             self.laid_out += 1

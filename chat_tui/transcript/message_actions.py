@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from textual.widget import Widget
@@ -27,6 +27,8 @@ QUOTED_LINES_MAX: Final = 20
 
 AS_TEXT: Final = "{bare} shows it as text to select."
 OR_ELSE: Final = "then use {bare}, or Shift and the mouse."
+
+COPIES: Final = "{reading_open} shows the address again, and {link_copy} there copies it."
 
 OPENER: Final = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 """Runs in a process of its own, without our terminal: what a browser prints, and a browser for
@@ -117,21 +119,29 @@ class MessageActs:
 
     def _ask_which_link(self, line: Line) -> None:
         from chat_tui.text.links import links_in
-        from chat_tui.transcript.choice_screens import link_question
 
         links = links_in(clean_text(line.text))
-        if not links:
+        if links:
+            self.ask_to_open(links)
+        else:
             self._say("There is no http or https link in this message.")
-            return
+
+    def ask_to_open(self, links: Sequence[str]) -> None:
+        """Show where links lead, and open the one that the person chooses, if any."""
+        from chat_tui.text.links import ascii_link
+        from chat_tui.transcript.link_screen import LinkScreen
 
         def opened(chosen: int | None) -> None:
             if chosen is not None:
-                self._place.run_worker(self._open(links[chosen]), group="links")
+                self._place.run_worker(self._open(ascii_link(links[chosen])), group="links")
 
-        self._place.app.push_screen(link_question(links, self._glyphs()), opened)
+        def copy(address: str) -> None:
+            self.copy(address, "the address")
+
+        self._place.app.push_screen(LinkScreen(links, self._glyphs(), copy), opened)
 
     async def _open(self, link: str) -> None:
         self._say("Opening the link in your browser.")
         if not await self.open_link(link):
-            said = "No browser could be started here. y copies the message with the link."
+            said = f"No browser could be started here. {self._named(COPIES)}"
             self._tell(Notice(said, Level.ERROR))

@@ -23,14 +23,20 @@ from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.word_match import NOTHING, Span, name_of, spans, words_of
 from chat_tui.transcript.cursor_stops import above, below, is_there
-from chat_tui.transcript.highlights import cells_of, index_at, over, painted_over
+from chat_tui.transcript.highlights import over, painted_over
 from chat_tui.transcript.lazy_layout import Place
 from chat_tui.transcript.mouse_selection import Picked, Spot
 from chat_tui.transcript.painted_line import Painted, Part
 from chat_tui.transcript.row_layout import Laid, Shape, offer_at, reaction_at
-from chat_tui.transcript.text_positions import Texts, first_line, texts_of
+from chat_tui.transcript.text_positions import cells_in, character_at, link_at, piece_at
 from chat_tui.transcript.transcript import Transcript
-from chat_tui.widgets.messages import CursorMoved, DetailsWanted, JoinWanted, ReactionWanted
+from chat_tui.widgets.messages import (
+    CursorMoved,
+    DetailsWanted,
+    JoinWanted,
+    LinkWanted,
+    ReactionWanted,
+)
 from chat_tui.wording.gap_lines import said_here
 from chat_tui.wording.glyphs import WORDS, Glyphs
 from sync.machine import MessageId, Nanos
@@ -71,7 +77,6 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Part of that message the cursor is on."""
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
-        self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
         self._picked = Picked()
 
@@ -190,6 +195,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if index is None:
             return
         self._unset_follow()
+        if self._hides_hits(self._laid.laid(index)):
+            self.unfold(message_id)
         self.cursor, self.part = message_id, Part.TEXT
         self._place = Place(message_id, 0, 1)
         self._settle()
@@ -233,6 +240,30 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._scroll(y)
         return True
 
+    # -- how a message is shown ---------------------------------------------------------------
+
+    def unfold(self, message_id: MessageId) -> bool:
+        """Show all of a message that is folded; returns whether it was."""
+        if not self.folded(message_id):
+            return False
+        self.show_as(message_id, self.look_at(message_id)._replace(whole=True))
+        self.post_message(CursorMoved(self.cursor))  # there are other keys for it now
+        return True
+
+    def fold(self, message_id: MessageId) -> bool:
+        """Fold a message that was unfolded; returns whether it was."""
+        if not self.look_at(message_id).whole:
+            return False
+        self.show_as(message_id, self.look_at(message_id)._replace(whole=False))
+        self.select(message_id)
+        return True
+
+    def switch_markup(self, message_id: MessageId) -> None:
+        """Show a message without markup, or with it again."""
+        look = self.look_at(message_id)
+        self.show_as(message_id, look._replace(raw=not look.raw))
+        self.post_message(CursorMoved(self.cursor))
+
     # -- what stands out ----------------------------------------------------------------------
 
     def highlight(self, query: str) -> None:
@@ -250,13 +281,17 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if self._picked.forget():
             self.refresh()
 
+    def _hides_hits(self, laid: Laid) -> bool:
+        """Return whether all that is looked for in a message is folded away."""
+        hits = self._standing_out(laid)[0] if laid.folded else []
+        return bool(hits) and all(start >= laid.pieces[-1].end for start, _ in hits)
+
     # -- what `Transcript` asks ------------------------------------------------------------------
 
     def show(self, conversation: Conversation) -> None:
         """Show another conversation; nothing is selected in it."""
         self.unselect()
         self._picked.forget()
-        self._texts.clear()
         self._found.clear()
         super().show(conversation)
 
@@ -312,22 +347,12 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         picked = self._picked.of(painted.laid.row)
         if not hits and not mentions and not picked:
             return
-        texts = self._texts_of(painted.laid, shape)
-        number = painted.line - texts.first
-        if number < 0 or texts.starts[number] < 0:
+        piece = piece_at(painted.laid, painted.line)
+        if piece is None:
             return
-        start, text = texts.starts[number], texts.lines[number]
         for name, found in (("mention", mentions), ("hit", hits), ("picked", picked)):
-            here = [
-                (max(0, first - start), min(len(text), last - start))
-                for first, last in found
-                if first < start + len(text) and last > start
-            ]
-            if here:
-                cells = [
-                    (shape.gutter + one, shape.gutter + other)
-                    for one, other in cells_of(here, text)
-                ]
+            cells = cells_in(piece, found, painted.laid, shape)
+            if cells:
                 yield self._overlay(name), cells
 
     def _overlay(self, name: str) -> Style:
@@ -335,7 +360,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
         """Return a line of the selected message: on another ground, its first with a sign."""
-        if painted.line == first_line(painted.laid, shape):
+        if painted.line == painted.laid.first:
             return self._with_sign(strip, shape)
         return over(strip, Style(bgcolor=self._style("cursor").bgcolor))
 
@@ -346,12 +371,6 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         at = shape.gutter - 1
         sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
         return Strip.join([strip.crop(0, at), sign, strip.crop(at + 1)])
-
-    def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
-        texts = self._texts.get(laid)
-        if texts is None:
-            texts = self._texts[laid] = texts_of(laid, shape)
-        return texts
 
     def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
         """Return where the words that are looked for, and the reader's name, are in a text."""
@@ -381,7 +400,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def on_click(self, event: Click) -> None:
         """Select the message, open it if it is selected; but not at the end of picking text.
 
-        A click on a reaction is to react so too, or to take it back; one on an invitation, to join.
+        A click on a link is to open that, on the line of what is folded away to unfold it, on a
+        reaction to react so too, or to take it back, and on an invitation to join.
         """
         if self._picked or not 0 <= event.y < len(self._painted):
             return
@@ -395,6 +415,14 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             if offer_at(painted.laid, painted.line, event.x, self._shape):
                 self.post_message(JoinWanted(message_id))
                 return
+            link = link_at(painted.laid, painted.line, event.x, self._shape)
+            if link is not None:
+                self.post_message(LinkWanted(link))
+                return
+            if painted.line == painted.laid.fold_at:
+                self.select(message_id)
+                self.unfold(message_id)
+                return
         if message_id == self.cursor and painted.part is self.part:
             self.post_message(DetailsWanted(message_id))
         else:
@@ -405,10 +433,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if self._shape is None or not self._painted:
             return None
         painted = self._painted[min(max(y, 0), len(self._painted) - 1)]
-        texts = self._texts_of(painted.laid, self._shape)
         position = painted.laid.row.line.position
-        number = painted.line - texts.first
-        if number < 0 or number >= len(texts.lines) or texts.starts[number] < 0:
-            return (position, 0 if number < 0 else len(painted.laid.row.text))
-        within = index_at(texts.lines[number], x - self._shape.gutter)
-        return (position, texts.starts[number] + within)
+        piece = piece_at(painted.laid, painted.line)
+        if piece is None:
+            above = painted.line < painted.laid.first
+            return (position, 0 if above else len(painted.laid.row.text))
+        return (position, character_at(piece, x, painted.laid, self._shape))

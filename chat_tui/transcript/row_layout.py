@@ -1,8 +1,7 @@
 """One row of the conversation as the lines of the screen it fills, for a given width."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -13,6 +12,15 @@ from chat_tui.model.row import Row
 from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
+from chat_tui.transcript.text_layout import (
+    AS_USUAL,
+    PLAIN,
+    LaidText,
+    Look,
+    Piece,
+    StyleOf,
+    lay_text,
+)
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
 from chat_tui.wording.invitations import Offer, offered
 from chat_tui.wording.reactions import item_at, joined, reacted_in, summary, unjoined
@@ -37,19 +45,12 @@ TAIL: Final = len(" ○ ")
 TEXT_CELLS_MIN: Final = 8
 """Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
 
+MORE: Final = ("lines", "line")
 GAP: Final = "an earlier message could not be found; /repair tries again"
 """Words for a gap as long as nothing is known of it."""
 
 JOIN: Final = "join"
 """Before the channel that a message invites to; a click joins it."""
-
-StyleOf: TypeAlias = Callable[[str], Style]
-"""From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme.
-
-An author's is called as `author_name` says.
-"""
-
-PLAIN: Final = Style.null()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,22 @@ class Laid:
     """Number of the lines that are separators."""
     below: int = 0
     """Number of lines below the text: what it invites to, its reactions, and who has read it."""
+    pieces: tuple[Piece, ...] = ()
+    """What of the text stands in each of its lines."""
+    first: int = 0
+    """The line of the first of them."""
+    folded: int = 0
+    """Number of lines that are folded away, for which one stands below those in sight."""
 
     @property
     def text_lines(self) -> int:
         """Lines of the message itself, at least 1; 0 if another row stands for it."""
         return len(self.strips) - self.text_at
+
+    @property
+    def fold_at(self) -> int | None:
+        """The line that says how much is folded away; None if nothing is."""
+        return self.first + len(self.pieces) if self.folded else None
 
     @property
     def mark_at(self) -> int:
@@ -104,15 +116,16 @@ AUTHOR: Final = "author-"
 
 
 def author_name(author: PeerId) -> str:
-    """Return what `StyleOf` knows an author by."""
+    """Return what a `StyleOf` knows an author by."""
     return AUTHOR + author
 
 
-def estimate(row: Row, shape: Shape) -> int:
+def estimate(row: Row, shape: Shape, *, whole: bool = False) -> int:
     """Return about how many lines the row fills, without wrapping it."""
     if row.tucked:
         return 0
     text = -(-len(row.text) // shape.text_width) or 1
+    most = LINES_MAX if whole or not shape.taste.fold else shape.taste.fold + 1
     header = int(shape.stacked or row.full_name)
     taste = shape.taste
     return (
@@ -122,7 +135,7 @@ def estimate(row: Row, shape: Shape) -> int:
         + bool(row.new)
         + row.gap
         + header
-        + min(text, LINES_MAX)
+        + min(text, most)
         + bool(row.quote)
         + (offer_of(row) is not None)
         + bool(row.line.reactions)
@@ -130,12 +143,13 @@ def estimate(row: Row, shape: Shape) -> int:
     )
 
 
-def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
+def lay_out(row: Row, shape: Shape, style: StyleOf, look: Look = AS_USUAL) -> Laid:
     """Return the lines of a row; the mark of an own message is added when it is painted."""
     if row.tucked:
         return Laid(row, (), 0)
     separators = _separators(row, shape, style)
-    texts = _texts(row, shape, style)
+    laid = _text(row, shape, style, look)
+    texts = _with_words(laid, row, shape, style)
     gutter = Segment(" " * shape.gutter)
     lines = [Strip([gutter, *text]) for text in texts]
     pin = [Segment(shape.glyphs.pin, style("new")), Segment(" ")] if row.pinned else []
@@ -155,7 +169,15 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
         lines[0] = Strip([when, name, *quote] if quote else [when, name, *pin, *texts[0]])
     below = [*_offer(row, shape, style), *_reactions(row, shape, style)]
     below += _read_by(row, shape, style)
-    return Laid(row, (*separators, *lines, *below), len(separators), len(below))
+    return Laid(
+        row,
+        (*separators, *lines, *below),
+        len(separators),
+        len(below),
+        tuple(laid.pieces),
+        len(separators) + len(lines) - len(texts),
+        0 if look.whole else laid.more,
+    )
 
 
 def _quote(row: Row, shape: Shape, style: StyleOf) -> list[Segment]:
@@ -169,12 +191,21 @@ def _quote(row: Row, shape: Shape, style: StyleOf) -> list[Segment]:
     return [Segment(f"{shape.glyphs.reply} ", style("rule")), Segment(words, style("time"))]
 
 
-def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
-    """Return the lines of the text, and that it was edited, if it was."""
+def _text(row: Row, shape: Shape, style: StyleOf, look: Look) -> LaidText:
+    """Return the lines of the text."""
     line = row.line
     quiet = line.deleted or line.act is not None or line.late is Lateness.FOLDED
     ink = style("loading") if row.dim else style("time") if quiet else PLAIN
-    texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
+    return lay_text(row, shape.text_width, shape.taste, look, ink, style)
+
+
+def _with_words(laid: LaidText, row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
+    """Return the lines of the text, what of it is folded away, and that it was edited, if so."""
+    line = row.line
+    texts = list(laid.lines)
+    if laid.more:
+        note = clip_cells(f"… {laid.more:,} more {MORE[laid.more == 1]}", shape.text_width)
+        texts.append([Segment(note, style("time"))])
     if line.deleted or row.folds:
         return texts
     words = [EDITED] if line.edited else []
@@ -182,7 +213,7 @@ def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     words += [KNOWING] if row.unfolded else []
     for said in words:
         if sum(cell_len(one.text) for one in texts[-1]) + 1 + len(said) <= shape.text_width:
-            texts[-1].append(Segment(f" {said}", style("time")))
+            texts[-1] = [*texts[-1], Segment(f" {said}", style("time"))]
         else:
             texts.append([Segment(said, style("time"))])
     return texts

@@ -29,6 +29,7 @@ from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.lazy_layout import LaidRows, Place
 from chat_tui.transcript.painted_line import Painted, Part
 from chat_tui.transcript.row_layout import AUTHOR, GAP, Shape, gap_line, with_mark
+from chat_tui.transcript.text_layout import ATTRIBUTES, MARKUP_STYLES, Look
 from chat_tui.widgets.messages import (
     FollowChanged,
     MissingInSight,
@@ -55,6 +56,7 @@ class Transcript(ScrollView, can_focus=False):
         "transcript--settled",
         "transcript--unsettled",
         "transcript--failed",
+        *(f"transcript--{name}" for name in MARKUP_STYLES),
     }
     DEFAULT_CSS = """
     Transcript {
@@ -70,6 +72,17 @@ class Transcript(ScrollView, can_focus=False):
     Transcript > .transcript--loading { color: $foreground 65%; }
     Transcript > .transcript--new, Transcript > .transcript--failed { color: $error; }
     Transcript > .transcript--gap, Transcript > .transcript--unsettled { color: $warning; }
+    Transcript > .transcript--sign, Transcript > .transcript--comment { color: $foreground 65%; }
+    Transcript > .transcript--quote { color: $foreground 80%; }
+    Transcript > .transcript--bullet, Transcript > .transcript--number { color: $accent; }
+    Transcript > .transcript--code { color: $secondary; }
+    Transcript > .transcript--keyword { color: $primary; }
+    Transcript > .transcript--string { color: $success; }
+    Transcript > .transcript--removed { color: $error; }
+    Transcript > .transcript--strong { text-style: bold; }
+    Transcript > .transcript--emphasis { text-style: italic; }
+    Transcript > .transcript--link { text-style: underline; }
+    Transcript > .transcript--strange { color: $warning; text-style: underline; }
     """
 
     def __init__(self, conversation: Conversation, *, now: Nanos, glyphs: Glyphs = UNICODE) -> None:
@@ -156,6 +169,27 @@ class Transcript(ScrollView, can_focus=False):
         if self._shape is not None:
             self._laid.fit(Shape(self._shape.width, glyphs, taste))
             self._settle()
+
+    def look_at(self, message_id: MessageId) -> Look:
+        """Return how a message is shown."""
+        return self._laid.opened[message_id]
+
+    def folded(self, message_id: MessageId) -> int:
+        """Return how many lines of a message are folded away."""
+        index = self.conversation.index_of(message_id)
+        return 0 if index is None or self._shape is None else self._laid.laid(index).folded
+
+    def show_as(self, message_id: MessageId, look: Look) -> None:
+        """Show a message unfolded or folded, with or without markup; its line on top stays."""
+        index = self.conversation.index_of(message_id)
+        if index is None or self._shape is None:
+            return
+        self._laid.look(index, look)
+        place = self._place
+        if place is not None and place.message_id == message_id:
+            lines = self._laid.laid(index).text_lines
+            self._place = Place(message_id, min(place.line, lines - 1), lines)
+        self._settle()
 
     def follow_newest(self) -> None:
         """Go to the newest message in memory and stay with what comes."""
@@ -310,7 +344,7 @@ class Transcript(ScrollView, can_focus=False):
     def _style(self, name: str) -> Style:
         if name.startswith(AUTHOR):
             return style_of(name, self.app.theme, self._colours, self.places)
-        return self.get_component_rich_style(f"transcript--{name}")
+        return self.get_component_rich_style(f"transcript--{name}", partial=name in ATTRIBUTES)
 
     @property
     def _extent(self) -> int:

@@ -106,6 +106,13 @@ class JoinWanted(Message):
 
 
 @dataclass
+class LinkWanted(Message):
+    """The person clicked on a link, as it stands in the text."""
+
+    link: str
+
+
+@dataclass
 class GraphWanted(Message):
     """The person wants to see a message among those it builds on and those that build on it."""
 

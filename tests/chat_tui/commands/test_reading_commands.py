@@ -120,13 +120,15 @@ async def test_info_copy_quote_and_open_print_what_a_screen_would_do() -> None:
     copied = await simulated(scene, f"/copy {name}")
     quoted = await simulated(scene, f"/quote {name}")
     links = await simulated(scene, f"/open {name}")
+    raw = await simulated(scene, f"/raw {name}")
     which = await simulated(scene, "/info")
 
     assert isinstance(info.found, Detailed)
     assert line.message_id in info.text
     assert copied.text == line.text
     assert quoted.text == f"> {line.nick}: {line.text}"
-    assert "leads to xn--exmple-4nf.com" in links.text
+    assert "http://xn--exmple-4nf.com/b leads to xn--exmple-4nf.com" in links.text
+    assert raw.text == line.text
     assert "type the beginning of its id" in which.text
 
 
@@ -137,16 +139,18 @@ async def test_on_a_screen_they_are_about_the_selected_message() -> None:
     commands = Commands(scene.chat)
 
     results = [
-        (await commands.run(text, at)).found for text in ("/copy", "/quote", "/open", "/info")
+        (await commands.run(text, at)).found
+        for text in ("/copy", "/quote", "/open", "/raw", "/fold", "/info")
     ]
 
-    assert results == [View("copy"), View("quote"), View("open_link"), Detailed(line)]
+    views = ("copy", "quote", "open_link", "raw", "fold")
+    assert results == [*map(View, views), Detailed(line)]
 
 
 async def test_views_of_a_screen_say_in_line_mode_why_there_is_nothing_to_do() -> None:
     scene = short_talk()
 
-    said = [(await simulated(scene, text)).text for text in ("/unread", "/bare", "/clear")]
+    said = [(await simulated(scene, text)).text for text in ("/unread", "/bare", "/clear", "/fold")]
 
     assert all(text.startswith("Line mode") for text in said)
 

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.text.links import LINKS_MAX, ascii_host, host_of, links_in, warnings
+from chat_tui.text.links import (
+    LINKS_MAX,
+    ascii_host,
+    ascii_link,
+    host_of,
+    is_itself,
+    link_spans,
+    links_in,
+    warnings,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,6 +26,11 @@ from chat_tui.text.links import LINKS_MAX, ascii_host, host_of, links_in, warnin
         ("javascript:alert(1) file:///etc/passwd ftp://x.y", []),
         ("https:// nothing http://", []),
         ("http://[broken", []),
+        ("http://x.y:99999/ https://a..b/ https://%65vil.com/ https:///x.y", []),
+        (r"http://evil.com\@good.com", ["http://evil.com"]),
+        ("*https://x.y/a* _https://x.y/b_", ["https://x.y/a", "https://x.y/b"]),
+        ("https://x.y/c_", ["https://x.y/c_"]),
+        ("http://x.y/" + "a" * 2000, []),
     ],
 )
 def test_links_are_found_without_the_sentence_around_them(text: str, links: list[str]) -> None:
@@ -58,3 +72,42 @@ def test_any_text_can_be_looked_through(text: str) -> None:
         assert link.lower().startswith("http")
         assert ascii_host(host_of(link)).isascii()
         assert all(isinstance(said, str) for said in warnings(link))
+
+
+@pytest.mark.parametrize(
+    ("link", "opened"),
+    [
+        ("https://example.com/a?b=c#d", "https://example.com/a?b=c#d"),
+        ("HTTP://Example.COM", "http://example.com"),
+        ("https://b\u00fccher.de/stra\u00dfe", "https://xn--bcher-kva.de/stra%C3%9Fe"),
+        ("https://fa\u00df.de/", "https://xn--fa-hia.de/"),
+        ("https://ex\u0430mple.com/", "https://xn--exmple-4nf.com/"),
+        ("https://\u4f8b\u3048\u3002jp/", "https://xn--r8jz45g.jp/"),
+        ("http://[::1]:80/%41", "http://[::1]:80/%41"),
+        ("http://x.y/{a}|^", "http://x.y/%7Ba%7D%7C%5E"),
+        ("https://bank.com@evil.net/", "https://bank.com@evil.net/"),
+    ],
+)
+def test_what_is_opened_is_the_address_in_ascii(link: str, opened: str) -> None:
+    assert ascii_link(link) == opened
+
+
+def test_only_an_address_that_leads_where_it_says_is_told_to_the_terminal() -> None:
+    assert is_itself("https://example.com/a?b=c#d")
+    assert is_itself("https://xn--bcher-kva.de/")
+    assert not is_itself("https://b\u00fccher.de/")
+    assert not is_itself("https://example.com/\u00fc")
+    assert not is_itself("https://bank.com@evil.net/")
+    assert not is_itself("https://Example.com/")
+
+
+@given(st.text(max_size=60))
+def test_no_address_that_is_opened_can_steer_anything(text: str) -> None:
+    said = f"http://x.y/{text} https://{text}"
+    for start, end in link_spans(said):
+        opened = ascii_link(said[start:end])
+
+        assert opened.isascii()
+        assert opened.isprintable()
+        assert opened.startswith(("http://", "https://"))
+        assert not set(opened) & set(' "<>\\`')

@@ -153,7 +153,7 @@ async def test_the_keys_of_a_line_are_those_that_it_has() -> None:
         await pilot.pause()
         of_own = shown(app)
 
-    assert "r reply · + react · u what it answers · p pin" in of_reply
+    assert "r reply · + react · p pin · q quote · u what it answers · t answers" in of_reply
     assert "r reply · e edit · + react · Del delete · p pin" in of_own
 
 

@@ -7,9 +7,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from chat_tui.text.safe_text import clean_text, wrap
+from chat_tui.text.safe_text import clean_text
 from chat_tui.text.word_match import is_mentioned, spans, words_of
-from chat_tui.transcript.highlights import cells_of, index_at, painted_over, starts_of
+from chat_tui.transcript.highlights import index_at, painted_over
 
 BOLD = Style(bold=True)
 
@@ -46,16 +46,6 @@ def test_whatever_is_found_lies_in_the_text(text: str, query: str) -> None:
             assert 0 <= start < end <= len(text)
 
 
-@given(st.text(max_size=200).map(clean_text), st.integers(2, 40))
-def test_every_wrapped_line_is_found_in_its_text_in_order(text: str, width: int) -> None:
-    lines = wrap(text, width)
-    starts = starts_of(lines, text)
-
-    assert all(text[start:].startswith(line) for start, line in zip(starts, lines, strict=True))
-    assert starts == sorted(starts)
-    assert min(starts) >= 0
-
-
 @given(st.text(max_size=40).map(clean_text), st.data())
 def test_painting_over_keeps_the_text_and_its_width(text: str, data: st.DataObject) -> None:
     text = text.replace("\n", " ")
@@ -63,16 +53,15 @@ def test_painting_over_keeps_the_text_and_its_width(text: str, data: st.DataObje
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
 
-    over = painted_over(strip, cells_of([(start, end)], text), BOLD)
+    over = painted_over(strip, [(cell_len(text[:start]), cell_len(text[:end]))], BOLD)
 
     assert over.cell_length == cell_len(text)
 
 
 def test_only_the_span_is_painted_over() -> None:
     text = "二階 cable 二階"
-    over = painted_over(
-        Strip([Segment(text)]), cells_of(spans(words_of("cable"), text), text), BOLD
-    )
+    assert spans(words_of("cable"), text) == [(3, 8)]
+    over = painted_over(Strip([Segment(text)]), [(5, 10)], BOLD)
 
     bold = [segment.text for segment in over if segment.style and segment.style.bold]
     assert bold == ["cable"]

@@ -152,6 +152,7 @@ async def test_a_message_longer_than_the_screen_is_scrolled_through_before_the_n
     long = line(1, "\n".join(f"part {number}" for number in range(60)))
     async with room(line(0, "first"), long, line(2, "last")) as (app, pilot):
         app.reader.go_to(long.message_id)
+        app.reader.unfold(long.message_id)
         steps, seen = 0, set[str]()
         while app.reader.cursor == long.message_id:
             seen.update(text.split("  ")[-1] for text in app.shown())
@@ -166,6 +167,7 @@ async def test_a_message_longer_than_the_screen_is_scrolled_through_before_the_n
 async def test_what_is_cut_says_how_much_is_not_shown() -> None:
     long = line(1, "\n".join(f"part {number}" for number in range(LINES_MAX + 79)))
     async with room(long) as (app, _):
+        app.reader.change_look(UNICODE, Taste(fold=0))
         shown = app.shown()
 
     assert shown[-1].endswith("… 80 more lines")

@@ -92,7 +92,7 @@ async def test_hits_and_ones_own_name_stand_out() -> None:
         hits, mentions = [], []
         for y in range(app.transcript.size.height):
             for segment in app.transcript.render_line(y):
-                if segment.style is not None and segment.style.underline:
+                if segment.style is not None and segment.style.underline and segment.style.bold:
                     mentions.append(segment.text)
                 elif segment.text == "cable":
                     assert segment.style is not None
