@@ -126,7 +126,7 @@ async def without_markup(chat: Chat, rest: str, at: At) -> Result:
 async def fold(_chat: Chat, _rest: str, at: At) -> Result:
     """Unfold the selected message, or fold it again."""
     if at.selected is None:
-        return Result(text="Select a long message; line mode folds none.")
+        return Result(text="Line mode folds nothing; on the screen, select a long message first.")
     return Result(found=View("fold"))
 
 

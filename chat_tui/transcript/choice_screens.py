@@ -86,7 +86,7 @@ class ChoiceScreen(ModalScreen[int | None]):
             yield from self.below()
 
     def below(self) -> ComposeResult:
-        """Where more is said about the entry that is chosen."""
+        """A place for more about the entry that is chosen."""
         yield Panel(id="below")
 
     def on_mount(self) -> None:

@@ -39,7 +39,7 @@ class Taste:
     fold: int = FOLD_LINES.default
     """Lines of the screen beyond which a text is folded; 0 folds none."""
     hyperlinks: bool = False
-    """Whether the terminal is told where addresses lead (OSC 8)."""
+    """True if the terminal is told where addresses lead (OSC 8)."""
 
     @property
     def time_cells(self) -> int:

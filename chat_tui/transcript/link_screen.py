@@ -24,7 +24,8 @@ class LinkScreen(ChoiceScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.LINK)
     DEFAULT_CSS = """
-    LinkScreen #below-frame { height: auto; max-height: 1fr; scrollbar-size-vertical: 1; }
+    LinkScreen #entries-frame { max-height: 30vh; }
+    LinkScreen #below-frame { height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }
     """
 
     def __init__(self, links: Sequence[str], glyphs: Glyphs, copy: Callable[[str], object]) -> None:
@@ -39,7 +40,7 @@ class LinkScreen(ChoiceScreen):
         )
 
     def below(self) -> ComposeResult:
-        """What is to be said of the address, as long as it is."""
+        """All that is to be said of the address, as long as it is."""
         with VerticalScroll(id="below-frame", can_focus=False):
             yield Panel(id="below")
 

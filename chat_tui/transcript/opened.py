@@ -1,4 +1,4 @@
-"""What the reader wanted to see of single messages: unfolded, or without markup."""
+"""Looks of single messages that the reader chose: unfolded, or without markup."""
 
 from typing import Final
 

@@ -90,7 +90,7 @@ class Laid:
     below: int = 0
     """Number of lines below the text: what it invites to, its reactions, and who has read it."""
     pieces: tuple[Piece, ...] = ()
-    """What of the text stands in each of its lines."""
+    """Characters of the text in each of its lines."""
     first: int = 0
     """The line of the first of them."""
     folded: int = 0

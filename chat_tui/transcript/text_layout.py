@@ -64,7 +64,7 @@ MARKUP_STYLES: Final = frozenset(
 
 
 class Look(NamedTuple):
-    """What the reader wanted to see of one message."""
+    """Look of one message, as the reader chose it."""
 
     whole: bool = False
     """Unfolded, however long it is."""
@@ -89,7 +89,7 @@ class LaidText(NamedTuple):
 
     lines: list[list[Segment]]
     pieces: list[Piece]
-    """What of the text stands in each of them."""
+    """The characters in each of them."""
     more: int
     """Number of the lines that are folded away below."""
 

@@ -32,7 +32,7 @@ async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> 
         await press(pilot, "w", "c")
         moved, copied = selected(app), app.clipboard
 
-    assert "r reply · e edit · + react · Del p q t c · Enter details · Esc back" in hint
+    assert "r reply · e edit · + react · Del delete · p q t c · Enter details · Esc back" in hint
     assert unmoved == before
     assert not_copied == ""
     assert moved != before

@@ -11,7 +11,15 @@ from chat_tui.details.message_screen import DetailsScreen
 from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.readings import command, long_talk, short_talk, shown, until
+from tests.support.chat_tui.readings import (
+    command,
+    long_talk,
+    marked_talk,
+    press,
+    short_talk,
+    shown,
+    until,
+)
 from tests.support.chat_tui.screenshots import NARROW, WIDE
 
 SnapCompare = Callable[..., bool]
@@ -51,6 +59,23 @@ async def link(pilot: Pilot[Any]) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceScreen))
     await pilot.press("down")
     await pilot.pause()
+
+
+async def marked(pilot: Pilot[Any]) -> None:
+    await pilot.pause()
+    await press(pilot, "ctrl+t", "k")
+    await until(pilot, lambda: "v raw" in shown(pilot.app) or " v " in shown(pilot.app))
+
+
+async def raw(pilot: Pilot[Any]) -> None:
+    await marked(pilot)
+    await press(pilot, "v")
+
+
+async def unfolded(pilot: Pilot[Any]) -> None:
+    await pilot.pause()
+    await press(pilot, "ctrl+t", "enter")
+    await until(pilot, lambda: "more lines" not in shown(pilot.app))
 
 
 async def mentions(pilot: Pilot[Any]) -> None:
@@ -107,6 +132,28 @@ def test_the_question_before_a_link(snap_compare: SnapCompare, size: tuple[int, 
     app = scenes.screen_of(short_talk())
 
     assert snap_compare(app, terminal_size=size, run_before=link)
+
+
+@both
+def test_marked_up_messages_and_a_folded_one(
+    snap_compare: SnapCompare, size: tuple[int, int]
+) -> None:
+    app = scenes.screen_of(marked_talk())
+
+    assert snap_compare(app, terminal_size=size, run_before=marked)
+
+
+@both
+def test_an_unfolded_message(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    app = scenes.screen_of(marked_talk())
+
+    assert snap_compare(app, terminal_size=size, run_before=unfolded)
+
+
+def test_a_message_without_its_markup(snap_compare: SnapCompare) -> None:
+    app = scenes.screen_of(marked_talk())
+
+    assert snap_compare(app, terminal_size=NARROW, run_before=raw)
 
 
 @both

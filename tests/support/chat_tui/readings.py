@@ -18,6 +18,9 @@ from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, Scene
 
 LINK = "https://example.com/plan?day=3"
+PASTED = 200
+"""Lines of a paste: those that are folded away are 188."""
+
 LONG = 900
 """Lines of the long conversation: several pages more than the first."""
 
@@ -32,6 +35,19 @@ def short_talk() -> Scene:
     scene.say(BOB, f"see {LINK}, and http://ex\u0430mple.com/b (look twice)")
     scene.say(BOB, "@alice the projector needs the long cable\nand a table")
     scene.say(ALICE, "malice? no, just the cable")
+    return scene
+
+
+@made_once
+def marked_talk() -> Scene:
+    """Messages with markup, the last one a paste that is folded."""
+    scene = Scene("alice", "bob")
+    scene.sleep_until(scenes.MONDAY_MORNING)
+    scene.say(BOB, f"run `make test`, *now* or **never**; see {LINK}, it is *.py all the same")
+    scene.say(ALICE, "> run it now, I have waited all morning for it and longer than I wanted\nok")
+    scene.say(BOB, "- an item that fills more than one line of the screen, which is indented\n- no")
+    scene.say(ALICE, "```python\ndef answer(x: int) -> str:\n    return f'{x + 1}'  # so\n```")
+    scene.say(BOB, "\n".join(f"log line {number}" for number in range(PASTED)))
     return scene
 
 
