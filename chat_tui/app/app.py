@@ -38,6 +38,7 @@ from chat_tui.model.reading_state import NOTHING_KEPT, Kept, Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
+from chat_tui.text.emoji_sequences import Joined, keep
 from chat_tui.text.slash import is_command
 from chat_tui.transcript.author_colours import colour_of
 from chat_tui.transcript.conversation_pane import Reading
@@ -106,6 +107,9 @@ class ChatApp(Overlays):
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = key_bindings.bindings_of(Place.EVERYWHERE, Place.CHAT)
+
+    asks_widths = False
+    """Whether the terminal is asked how wide emoji of several characters are."""
 
     def __init__(
         self,
@@ -497,6 +501,12 @@ class ChatApp(Overlays):
     def action_begin(self, text: str) -> None:
         """Let the person go on writing after `text`."""
         self.composer.begin(text)
+
+    def hear_widths(self, agreed: frozenset[Joined]) -> None:
+        """Show emoji of several characters whose width the terminal agrees on."""
+        keep(agreed)
+        if agreed:
+            self.transcript.apply(self._feed.read_again(self._channel))
 
     def _follow_settings(self, _changed: object = None) -> None:
         """Look and listen as the settings say now."""

@@ -16,10 +16,11 @@ from chat_tui.client import gc_policy
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
 from chat_tui.model.reading_state import Kept
-from chat_tui.settings.schema import MOUSE
-from chat_tui.terminal.character_sets import usual_glyphs
+from chat_tui.settings.schema import LOW_BANDWIDTH, MOUSE
+from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
 from chat_tui.terminal.driver import Terminal
 from chat_tui.terminal.signals import leaving_on_signals
+from chat_tui.wording.glyphs import UNICODE
 from storage.profile.author_colours import AuthorColours
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
@@ -139,6 +140,8 @@ async def _chat(setup: Setup) -> BaseException | None:
                 ),
             )
             app.driver_class = Terminal
+            quick = not client.settings[LOW_BANDWIDTH]
+            app.asks_widths = quick and glyphs_of(client.settings, glyphs) is UNICODE
             await app.read_history()
             with leaving_on_signals(app):
                 await app.run_async(mouse=client.settings[MOUSE])

@@ -539,6 +539,11 @@ class Conversation:
             changes += self._redecorate([index, index + 1])
         return changes
 
+    def read_again(self) -> list[Change]:
+        """Take the texts of all rows anew: more of them can be shown now."""
+        again = [at for at, row in enumerate(self.rows) if not row.line.text.isascii()]
+        return [change for at in again for change in self._update(at, self.rows[at].line)]
+
     def _text(self, line: Line) -> str:
         """Return what stands where the text of a message does, with names that are told apart."""
         return shown_text(line, self._names.called)

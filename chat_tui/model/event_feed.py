@@ -269,6 +269,11 @@ class Feed:
             conversation = self.conversation(channel)
             conversation.trim(len(conversation.rows))
 
+    def read_again(self, shown: ChannelId | None) -> list[Change]:
+        """Take all texts anew; returns what changed in the channel on the screen."""
+        changes = {name: held.read_again() for name, held in self._conversations.items()}
+        return [] if shown is None else changes.get(shown, [])
+
     def _restart(self, shown: ChannelId | None, news: News) -> None:
         news.flooded = news.around = True
         for channel, conversation in self._conversations.items():

@@ -11,15 +11,17 @@ import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, Protocol, cast, runtime_checkable
 
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import CursorPosition
 from textual.message import Message
 
 from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
+from chat_tui.text.emoji_sequences import CELLS, Joined
 
 LOOK_S: Final = 0.1
 """Seconds between looks at whether what was typed last is a whole key: Escape begins many."""
@@ -31,6 +33,17 @@ READ_SIZE: Final = 4_096
 
 OF_JOBS: Final = (signal.SIGTSTP, signal.SIGCONT)
 """The signals of a shell's jobs: stop, and go on."""
+
+
+@runtime_checkable
+class HearsWidths(Protocol):
+    """An application that shows emoji of several characters where the terminal agrees on them."""
+
+    asks_widths: bool
+    """Whether the terminal is to be asked."""
+
+    def hear_widths(self, agreed: frozenset[Joined]) -> None:
+        """Take the kinds of emoji that have as many cells as are counted for them."""
 
 
 class Outlet:
@@ -71,6 +84,8 @@ class Terminal(LinuxDriver):
         self._file = cast("Any", Outlet(self._file))
         self._waking: tuple[int, int] | None = None
         """A pipe to wake who waits for keys: where it is read, and where it is written to."""
+        self._widths: list[int] | None = None
+        """Answers to what was asked of the widths of emoji; None before it is."""
         for number in OF_JOBS:  # has Textual's own handlers: see `_stop`
             signal.signal(number, signal.SIG_DFL)
 
@@ -81,6 +96,7 @@ class Terminal(LinuxDriver):
         self._waking = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
         self.write(PUSH_TITLE)
+        self._ask_widths()
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTSTP, self._stop)
         loop.add_signal_handler(signal.SIGCONT, self._go_on)
@@ -185,4 +201,29 @@ class Terminal(LinuxDriver):
 
     def _pass_on(self, messages: Iterable[Message]) -> None:
         for message in messages:
-            self.process_message(message)
+            if isinstance(message, CursorPosition):
+                self._hear_width(message.x)
+            else:
+                self.process_message(message)
+
+    def _ask_widths(self) -> None:
+        """Ask once where the cursor is after each sample of emoji; nothing waits for the answers.
+
+        The first paint covers the line in which they were drawn, on the terminal's other screen.
+        """
+        if self._widths is not None or not isinstance(self._app, HearsWidths):
+            return
+        self._widths = []
+        if self._app.asks_widths:
+            asked = "".join(f"\x1b[H{kind.value}\x1b[6n" for kind in Joined)
+            self.write(f"{asked}\x1b[H\x1b[2K")
+
+    def _hear_width(self, column: int) -> None:
+        """Take an answer, which are as many as questions and come in their order."""
+        if self._widths is None or len(self._widths) == len(Joined):
+            return
+        self._widths.append(column)
+        if len(self._widths) == len(Joined) and isinstance(self._app, HearsWidths):
+            pairs = zip(Joined, self._widths, strict=True)
+            agreed = frozenset(kind for kind, width in pairs if width == CELLS)
+            self._app.call_later(self._app.hear_widths, agreed)

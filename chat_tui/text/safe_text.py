@@ -11,6 +11,7 @@ from typing import Final
 
 from rich.cells import cell_len, chop_cells, split_graphemes
 
+from chat_tui.text.emoji_sequences import kept_in
 from chat_tui.text.word_match import Span
 
 COMBINING_MAX: Final = 4
@@ -38,7 +39,8 @@ _INVISIBLE_LETTERS: Final = re.compile(
 )
 """Fillers, variation selectors and tones of skin, which the categories count as letters, marks or
 signs. Terminals do not agree on how wide a character is with a selector or a tone (tmux 3.3 gives
-a tone two cells of its own, which pushed our mark off the line); without it they do."""
+a tone two cells of its own, which pushed our mark off the line); without it they do. Where this one
+has been asked and agrees with us, see `chat_tui.text.emoji_sequences`, those of emoji stay."""
 
 
 def clean_text(text: str) -> str:
@@ -51,6 +53,16 @@ def clean_text(text: str) -> str:
     text = _ANSI_SEQUENCE.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     text = text.replace("\u2028", "\n").replace("\u2029", "\n")
+    cleaned: list[str] = []
+    at = 0
+    for start, end in kept_in(text):
+        cleaned += (_without_joints(text[at:start]), text[start:end])
+        at = end
+    return "".join([*cleaned, _without_joints(text[at:])])
+
+
+def _without_joints(text: str) -> str:
+    """Return a text in which each character stands for itself."""
     return _visible(_INVISIBLE_LETTERS.sub("", text))
 
 
@@ -74,7 +86,7 @@ def _visible(text: str) -> str:
 
 def clean_nick(nick: str) -> str:
     """Return `nick` as one short line of visible characters, `NAMELESS` if none is left."""
-    words = clean_text(nick).split()
+    words = _without_joints(clean_text(nick)).split()  # names must not differ in what hides
     return clip_cells(" ".join(words), NICK_CELLS_MAX) or NAMELESS
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rich.cells import cell_len
+from rich.cells import split_graphemes
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -30,9 +30,11 @@ def over(strip: Strip, style: Style) -> Strip:
 
 def index_at(text: str, cell: int) -> int:
     """Return the character of a line that stands at `cell`, its length if it ends before."""
+    if text.isascii():
+        return min(max(cell, 0), len(text))
     used = 0
-    for index, character in enumerate(text):
-        used += cell_len(character)
+    for start, _, cells in split_graphemes(text)[0]:
+        used += cells
         if cell < used:
-            return index
+            return start
     return len(text)

@@ -24,6 +24,9 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+"""Of two cells in tmux, which gives a thumb with a tone four."""
+
 NOWHERE = "192.0.2.1"
 """An address for documentation, which no interface has."""
 
@@ -90,6 +93,25 @@ async def test_pasted_lines_are_sent_by_enter_alone_and_as_one_message(tmp_path:
 
     assert "Nothing was written" in pasted
     assert re.search(r"^ +second line$", sent, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), f"{FAMILY} \U0001f44d one"),
+        (("--preset", "ssh"), "\U0001f468\U0001f469\U0001f467 \U0001f44d one"),
+    ],
+    ids=["asked", "ssh"],
+)
+async def test_families_are_shown_where_the_terminal_agrees_on_their_cells(
+    tmp_path: Path, options: Sequence[str], shown: str
+) -> None:
+    async with chatting(tmp_path, "alice", *options) as alice:
+        await alice.type(f"{FAMILY} \U0001f44d\U0001f3fd one")
+        screen = await alice.until(lambda text: "one" in text and READY in text)
+
+    assert f"alice  {shown}" in screen
+    assert len({len(line) for line in screen.splitlines() if "│" in line}) == 1
 
 
 async def test_the_chat_follows_the_size_of_the_terminal(tmp_path: Path) -> None:
