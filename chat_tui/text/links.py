@@ -8,6 +8,7 @@ Rules:
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -63,6 +64,7 @@ def links_in(text: str) -> list[str]:
     return list(dict.fromkeys(found))[:LINKS_MAX]
 
 
+@lru_cache(maxsize=1024)
 def ascii_link(link: str) -> str:
     """Return an address as it is opened, in ASCII; empty if it is none that can be opened."""
     if len(link) > LINK_MAX:

@@ -107,11 +107,12 @@ def lay_text(
     """Return a text as lines of at most `width` cells; `ink` is what it is written with."""
     text = row.text.rstrip()
     written = is_written(row)
-    marked = written and taste.markup and not look.raw and is_marked(text)
+    has_signs = written and is_marked(text)
+    marked = has_signs and taste.markup and not look.raw
     lines = list(blocks(text, first=_begin(row))) if marked else _plain_blocks(text)
     folds = bool(written and taste.fold and not look.whole)
     pieces, more, shown = _pieces(lines, width, taste.fold if folds else LINES_MAX, folds=folds)
-    if not written or not is_marked(text):
+    if not has_signs:
         return LaidText([[Segment(text[one.start : one.end], ink)] for one in pieces], pieces, more)
     end = lines[shown - 1].start + len(lines[shown - 1].text)
     links = link_spans(text[:end])
