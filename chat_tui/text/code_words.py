@@ -10,7 +10,7 @@ from functools import cache
 from keyword import kwlist
 from typing import Final, NamedTuple
 
-from chat_tui.text.markup import Word
+from chat_tui.text.word_kinds import Word
 
 
 class Language(NamedTuple):

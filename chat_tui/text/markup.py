@@ -9,13 +9,12 @@ Rules:
 
 import re
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
 from typing import Final, NamedTuple
 
 from chat_tui.text.word_match import Span
 
 CODE: Final = 128
-"""In the byte of a character: code; its low bits are a `Word` then."""
+"""In the byte of a character: code; its low bits are a `Word` then (`chat_tui.text.word_kinds`)."""
 LINK: Final = 64
 STRANGE: Final = 32
 """Of a link: its host has letters that may look like others."""
@@ -52,18 +51,6 @@ MARKED: Final = re.compile(r"[`*_]|://|^[ ]{0,8}(?:[-+>\u2022]|[0-9]{1,3}[.)] )"
 
 JOINING: Final = re.compile("(?:\u200d.?|[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff])+", re.DOTALL)
 """Characters that are drawn as one with the one before."""
-
-
-class Word(IntEnum):
-    """Kind of a word in code."""
-
-    PLAIN = 0
-    KEYWORD = 1
-    STRING = 2
-    NUMBER = 3
-    COMMENT = 4
-    ADDED = 5
-    REMOVED = 6
 
 
 class Block(NamedTuple):

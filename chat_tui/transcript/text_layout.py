@@ -19,12 +19,12 @@ from chat_tui.text.markup import (
     STRANGE,
     STRONG,
     Block,
-    Word,
     blocks,
     is_marked,
     kinds_of,
 )
 from chat_tui.text.safe_text import LINES_MAX, chopped_spans, clean_nick, line_spans
+from chat_tui.text.word_kinds import Word
 from chat_tui.text.word_match import Span
 from chat_tui.transcript.layout_options import Taste
 

@@ -27,6 +27,8 @@ COMMANDS = {
     "reading_join": "/accept",
     "reading_ask": "/repair",
     "reading_pin": "/pin",
+    "reading_raw": "/raw",
+    "reading_fold": "/fold",
     "reading_hide": "/hide",
     "reading_next": "/search",
     "reading_previous": "/search",

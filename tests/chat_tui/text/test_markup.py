@@ -17,11 +17,11 @@ from chat_tui.text.markup import (
     SIGN,
     STRANGE,
     STRONG,
-    Word,
     blocks,
     is_marked,
     kinds_of,
 )
+from chat_tui.text.word_kinds import Word
 
 LETTERS = {
     0: ".", CODE: "c", EMPHASIS: "e", STRONG: "s", SIGN: "!", BULLET: "b", QUOTE: "q",

@@ -136,7 +136,7 @@ async def test_enter_opens_the_details_with_the_whole_text() -> None:
     scene.world.run(6 * SECOND)
     scene.say(BOB, "\n".join(f"part {number}" for number in range(400)))
     async with reading(scene) as (app, pilot):
-        await pilot.press("ctrl+t", "enter")
+        await pilot.press("ctrl+t", "enter", "enter")
         await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
         opened = shown(app)
         for _ in range(60):
