@@ -38,14 +38,14 @@ CODE = encode(Invite("plans", ChannelId("ab" * 16), b"s" * 16, "lan"))
         ("what is #plans?", None),
     ],
 )
-def test_codes_are_known_by_their_beginning() -> None:
-    assert PREFIX == invite.PREFIX
-
-
 def test_what_a_message_invites_to_is_its_code_or_the_open_channel(
     text: str, offer: Offer | None
 ) -> None:
     assert offered(text) == offer
+
+
+def test_codes_are_known_by_their_beginning() -> None:
+    assert PREFIX == invite.PREFIX
 
 
 async def said(client: Client, line: str, channel: ChannelId) -> Result:
