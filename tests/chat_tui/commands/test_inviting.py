@@ -12,7 +12,7 @@ from chat_tui.line_mode.output import TextFace
 from chat_tui.settings.preferences import Preferences
 from chat_tui.wording.invitations import DAMAGED, PREFIX, Offer, invitation_to, offered
 from chat_tui.wording.sentences import channel_title
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 from sync.net import invite
 from sync.net.invite import Invite, encode
 from sync.view.governance_infos import Role
@@ -62,6 +62,11 @@ def governance_role(client: Client, channel: ChannelId) -> Role:
     return info.governance.role
 
 
+def has_member(client: Client, channel: ChannelId, peer: PeerId) -> bool:
+    info = next(one for one in client.snapshot().channels if one.channel == channel)
+    return info.governance is not None and info.governance.member(peer) is not None
+
+
 @pytest.mark.net
 async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
@@ -72,6 +77,7 @@ async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Pa
         before = titles(bob)
         joined = await run(bob, "/accept alice")
         await until(lambda: governance_role(bob, plans) is Role.READER, "bob is in")
+        await until(lambda: has_member(alice, plans, bob.identity.peer_id), "alice has heard")
         again = await said(alice, "/invite bob", plans)
 
     assert sent.text == (
