@@ -107,8 +107,9 @@ async def test_families_are_shown_where_the_terminal_agrees_on_their_cells(
     tmp_path: Path, options: Sequence[str], shown: str
 ) -> None:
     async with chatting(tmp_path, "alice", *options) as alice:
-        await alice.type(f"{FAMILY} \U0001f44d\U0001f3fd one")
-        screen = await alice.until(lambda text: "one" in text and READY in text)
+        await alice.paste(f"{FAMILY} \U0001f44d\U0001f3fd one")
+        await alice.press("Enter")
+        screen = await alice.until(lambda text: " one" in text and READY in text)
 
     assert f"alice  {shown}" in screen
     assert len({len(line) for line in screen.splitlines() if "│" in line}) == 1
