@@ -2,75 +2,39 @@
 
 import random
 from collections import deque
-from collections.abc import Sequence
 from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.choosing import SPAN
-from sync.manager.ends import MOVED_MAX, RETRY_FIRST, RETRY_MAX
-from sync.manager.presences import OFFER_WITHIN, PRESENCE_WITHIN
+from sync.manager.ends import RETRY_FIRST, RETRY_MAX
 from sync.manager.registry import WAKU_ONLY
 from sync.manager.schedule import AGAIN_AFTER, Manager
-from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
-from sync.manager.seeking import ASKING_MAX, LACKING_AFTER
 from sync.manager.values import (
-    Announced,
     Asked,
     Ended,
     Joined,
     LackingNow,
     Left,
-    LogsOffered,
     Observed,
     Rebuilt,
     Sought,
     Start,
 )
 from sync.manager.wishes import ASKED, CUT_SHORT, MISSING, NEW_LINK, REGULAR, REGULAR_WHOLE
-from sync.sessions.protocol import Protocols
 from sync.sessions.sync_config import PERIOD, SESSIONS_MAX
-from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
-from sync.waku.session import WAKU_SYNC
-from tests.support.toy.session import ANNOUNCED, TOY
-
-NOW: Nanos = 1_763_700_000 * SECOND
-LOBBY = ChannelId("c0" * 16)
-ME = PeerId("50" * 32)
-BELOW = PeerId("10" * 32)
-PEERS = [PeerId(f"{number:02x}" * 32) for number in range(0x60, 0x70)]
-
-
-def manager(*joined: PeerId) -> Manager:
-    """A manager whose sessions with `joined` are over."""
-    made = Manager(ME, random.Random(0), WAKU_ONLY)
-    for peer in joined:
-        made.handle(Joined(LOBBY, peer), NOW)
-        made.handle(Ended(LOBBY, peer, Outcome.CONVERGED), NOW)
-    return made
-
-
-def due(made: Manager) -> Nanos:
-    deadline = made.deadline()
-    assert deadline is not None
-    return deadline
-
-
-def starts(made: Manager, until: Nanos) -> list[tuple[Nanos, Start]]:
-    """Tick at every deadline up to `until`."""
-    started: list[tuple[Nanos, Start]] = []
-    while (at := made.deadline()) is not None and at <= until:
-        started += [(at, start) for start in made.handle(Tick(), at)]
-    return started
-
-
-def soon(made: Manager) -> Nanos | None:
-    """Return when the next session is due; None if only the regular one is."""
-    due = made.deadline()
-    return None if due is None or due >= NOW + 4 * MINUTE else due
-
-
-def whom(started: Sequence[Start]) -> list[PeerId]:
-    return [start.peer for start in started]
+from sync.sessions.values import PUT_OFF, SHARE, Outcome
+from tests.support.sync.managers import (
+    BELOW,
+    LOBBY,
+    ME,
+    NOW,
+    PEERS,
+    due,
+    manager,
+    soon,
+    starts,
+    whom,
+)
 
 
 def test_another_link_to_a_peer_is_reconciled_over_too() -> None:
@@ -191,195 +155,6 @@ def test_a_session_that_converged_is_not_repeated() -> None:
     made = manager(PEERS[0])
 
     assert soon(made) is None
-
-
-def test_what_is_missing_is_given_time_to_come_by_itself() -> None:
-    made = manager(PEERS[0])
-
-    at_once = made.handle(LackingNow(LOBBY, 1, (PEERS[0],)), NOW)
-    later = starts(made, NOW + 60 * SECOND)
-
-    assert at_once == []
-    assert later == [(NOW + LACKING_AFTER, Start(LOBBY, PEERS[0], "waku", MISSING))]
-
-
-def test_what_came_by_itself_needs_no_session() -> None:
-    made = manager(PEERS[0])
-    made.handle(LackingNow(LOBBY, 1, (PEERS[0],)), NOW)
-
-    made.handle(LackingNow(LOBBY, 0, (PEERS[0],)), NOW + SECOND)
-
-    assert soon(made) is None
-
-
-def test_one_peer_at_a_time_is_asked_for_what_is_missing() -> None:
-    made = manager(*PEERS)
-
-    for count in range(1, 50):
-        made.handle(LackingNow(LOBBY, count, tuple(PEERS)), NOW + count)
-
-    assert len(starts(made, NOW + 60 * SECOND)) == 1
-
-
-def searched(made: Manager, until: Nanos, *, names: int = 1) -> list[tuple[Nanos, PeerId]]:
-    """Let every session find nothing, and `names` more be missing each minute, up to `until`."""
-    asked, missing, told = [], names, NOW
-    while (at := made.deadline()) is not None and at <= until:
-        while told <= at:
-            missing += names - 1
-            made.handle(LackingNow(LOBBY, missing, tuple(PEERS)), told)
-            told += MINUTE
-        for start in made.handle(Tick(), at):
-            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
-            asked += [(at, start.peer)] if start.why == MISSING else []
-    return asked
-
-
-def test_for_what_nobody_has_everybody_is_asked_once_and_then_ever_later() -> None:
-    made = manager(*PEERS)
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
-
-    asked = searched(made, NOW + 4 * HOUR)
-
-    rounds = [asked[at : at + len(PEERS)] for at in range(0, len(asked), len(PEERS))]
-    began = [first[0][0] - NOW for first in rounds]
-    assert all({peer for _, peer in one} == {*PEERS} for one in rounds[:-1])
-    assert [later - at for (at, _), (later, _) in pairwise(rounds[0])][:2] == [STEP_FIRST] * 2
-    assert began[0] == LACKING_AFTER
-    pauses = [later - earlier for earlier, later in pairwise(began)]
-    assert all(later > pause for pause, later in pairwise(pauses[:6]))
-    assert pauses[5] > 10 * pauses[0]
-    assert len(asked) < 10 * len(PEERS)
-
-
-def test_names_that_are_invented_all_the_time_begin_a_round_every_five_minutes_at_most() -> None:
-    made = manager(*PEERS)
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
-
-    asked = searched(made, NOW + HOUR, names=50)
-
-    assert len(asked) <= (HOUR // NAMES_PAUSE_MAX + 3) * len(PEERS)
-    assert len(asked) >= HOUR // NAMES_PAUSE_MAX // 2 * len(PEERS), "an honest gap is not forgotten"
-
-
-def test_a_session_that_brought_something_and_a_new_peer_are_news() -> None:
-    peers = PEERS[:3]
-    made = manager(*peers)
-    made.handle(LackingNow(LOBBY, 1, tuple(peers)), NOW)
-    asked = searched(made, NOW + 30 * SECOND)
-    waits = soon(made)
-    late = made.handle(Joined(LOBBY, BELOW), NOW + 30 * SECOND)
-    made.handle(LackingNow(LOBBY, 1, (*peers, BELOW)), NOW + 30 * SECOND)
-    [(at, first)] = starts(made, NOW + 40 * SECOND)
-
-    made.handle(Ended(LOBBY, BELOW, Outcome.CONVERGED, got=3), at)
-    [(again, second)] = starts(made, at + STEP_FIRST)
-
-    assert len(asked) == 3
-    assert waits is not None
-    assert waits > NOW + MINUTE
-    assert (late, first.peer, first.why) == ([], BELOW, MISSING)
-    assert (again, second.why) == (at + STEP_FIRST, MISSING)
-
-
-def test_who_brings_a_line_in_each_session_begins_no_round_each_time() -> None:
-    """Lines cost little more than names, as long as nobody else has them."""
-    made = manager(*PEERS)
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
-    asked: list[PeerId] = []
-
-    while (at := due(made)) < NOW + HOUR:
-        for start in made.handle(Tick(), at):
-            got = int(start.peer == PEERS[0])
-            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED, got=got), at)
-            asked += [start.peer] if start.why == MISSING else []
-
-    assert len(asked) <= (2 * HOUR // NAMES_PAUSE_MAX + 1) * len(PEERS), "two rounds in that time"
-
-
-def test_a_session_that_never_ends_keeps_nobody_from_being_asked() -> None:
-    made = Manager(ME, random.Random(0), WAKU_ONLY)
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)  # it trickles, for minutes
-    made.handle(Joined(LOBBY, BELOW), NOW)
-    made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
-
-    asked = starts(made, NOW + ASKING_MAX + SECOND)
-
-    assert [(start.peer, start.why) for _, start in asked] == [(BELOW, MISSING)]
-
-
-def test_who_begins_one_session_after_the_other_keeps_nobody_from_being_asked() -> None:
-    made = Manager(ME, random.Random(0), WAKU_ONLY)
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-    made.handle(Joined(LOBBY, BELOW), NOW)
-    made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
-    asked: list[PeerId] = []
-
-    for turn in range(20):
-        now = NOW + turn * SECOND
-        asked += whom(made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=1), now))
-        asked += whom([start for _, start in starts(made, now + SECOND - 1)])
-
-    assert BELOW in asked
-
-
-def test_who_names_and_sends_by_turns_begins_no_round_each_time() -> None:
-    made = manager(*PEERS)
-    begun: list[PeerId] = []
-
-    for turn in range(600):
-        now = NOW + turn * SECOND
-        made.handle(LackingNow(LOBBY, turn % 4 // 2, tuple(PEERS)), now)
-        for at, start in starts(made, now):
-            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
-            begun.append(start.peer)
-
-    assert len(begun) <= 5 * len(PEERS)
-
-
-def test_what_is_missing_after_a_long_peace_is_looked_for_at_once() -> None:
-    made = manager(*PEERS)
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
-    searched(made, NOW + 20 * MINUTE)
-    made.handle(LackingNow(LOBBY, 0, tuple(PEERS)), NOW + 20 * MINUTE)
-    later = NOW + HOUR
-    while (at := due(made)) < later:
-        for start in made.handle(Tick(), at):
-            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
-
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), later)
-
-    assert [start.why for _, start in starts(made, later + LACKING_AFTER)] == [MISSING]
-
-
-def test_a_peer_that_came_and_went_is_remembered_nowhere() -> None:
-    made = manager(PEERS[0])
-    for number in range(500):
-        peer = PeerId(f"{number:064x}")
-        now = NOW + number * SECOND
-        made.handle(Joined(LOBBY, peer), now)
-        made.handle(LackingNow(LOBBY, 1 + number % 2, (peer, PEERS[0])), now)
-        for start in made.handle(Tick(), max(now, due(made))):
-            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), now)
-        made.handle(Left(LOBBY, peer), now)
-
-    assert made.sizes() == {"sessions wished for": 0, "peers asked": 1, "searches": 1}
-    made.handle(Left(LOBBY, PEERS[0]), NOW + HOUR)
-    assert made.sizes() == {"sessions wished for": 0, "peers asked": 0, "searches": 0}
-
-
-def test_a_failing_peer_does_not_keep_us_from_asking_another() -> None:
-    made = manager(*PEERS[1:])
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-    now = NOW
-    for _ in range(6):
-        made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), now)
-        [(now, _)] = starts(made, due(made))
-    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), now)
-
-    made.handle(LackingNow(LOBBY, 1, tuple(PEERS[1:])), now)
-
-    assert [at - now for at, _ in starts(made, now + 10 * SECOND)] == [LACKING_AFTER]
 
 
 def test_a_session_of_the_peer_that_converged_is_as_good_as_ours() -> None:
@@ -571,145 +346,3 @@ def test_who_announced_no_port_is_never_dialled_for_a_session() -> None:
     assert {start.peer for start in begun} == {other}
     assert not made.may_dial(LOBBY, deaf)
     assert sum(start.why == MISSING for start in begun) < 30, "a round is over without it"
-
-
-# --- Which protocol, and what came of it -------------------------------------------------------
-
-WITH_TOY = Protocols((WAKU_SYNC, TOY))
-
-
-def met(protocols: Protocols = WITH_TOY) -> Manager:
-    """A manager that has met a peer, which speaks the toy."""
-    made = Manager(ME, random.Random(0), protocols)
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-    made.handle(Announced(LOBBY, PEERS[0], frozenset({TOY.name, "another"})), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW)
-    return made
-
-
-def test_what_a_peer_announces_is_chosen_and_after_a_failure_another() -> None:
-    made = met()
-
-    [first] = made.handle(Asked(LOBBY, PEERS[0]), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
-    [(_, again)] = starts(made, NOW + RETRY_FIRST)
-
-    assert (first.protocol, first.chosen) == (TOY.name, "two messages say whether both are equal")
-    assert (again.protocol, again.why) == (WAKU_SYNC.name, ASKED)
-
-
-def test_what_was_announced_is_forgotten_with_the_link() -> None:
-    made = met()
-
-    made.handle(Left(LOBBY, PEERS[0]), NOW)
-    [start] = made.handle(Joined(LOBBY, PEERS[0]), NOW)
-
-    assert start.protocol == WAKU_SYNC.name
-
-
-def test_who_asks_for_a_protocol_gets_no_other_one() -> None:
-    made = met()
-
-    [named] = made.handle(Asked(LOBBY, PEERS[0], WAKU_SYNC.name), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW)
-
-    assert named.protocol == WAKU_SYNC.name
-    assert not made.handle(Asked(LOBBY, PEERS[0], "another"), NOW), "we do not speak it ourselves"
-
-
-def test_what_moved_meanwhile_is_tried_again_at_once_but_not_for_ever() -> None:
-    made = met()
-    tries = made.handle(Asked(LOBBY, PEERS[0]), NOW)
-
-    for _ in range(MOVED_MAX):
-        [again] = made.handle(Ended(LOBBY, PEERS[0], Outcome.MOVED), NOW)
-        assert again.why == tries[0].why
-
-    assert not made.handle(Ended(LOBBY, PEERS[0], Outcome.MOVED), NOW)
-    assert soon(made) == NOW + RETRY_FIRST
-
-
-def test_a_live_session_has_none_of_the_places_and_its_end_asks_for_nothing() -> None:
-    made = met()
-    made.handle(Asked(LOBBY, PEERS[0]), NOW)
-
-    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, mode=Mode.LIVE), NOW)
-
-    assert made.running == 1
-    assert soon(made) is None
-
-
-# --- Waiting for what a new link tells ----------------------------------------------------------
-
-FAMILY = frozenset({ANNOUNCED.family})
-
-
-def announcing() -> Manager:
-    """A manager that speaks a family of protocols whose author logs are announced."""
-    return Manager(ME, random.Random(0), Protocols((WAKU_SYNC, ANNOUNCED)))
-
-
-def begun(made: Manager) -> Nanos:
-    """Return how long after `NOW` the first session begins."""
-    return starts(made, NOW + MINUTE)[0][0] - NOW
-
-
-def test_on_a_new_link_a_session_waits_for_the_presence_but_not_for_ever() -> None:
-    made = announcing()
-
-    assert made.handle(Joined(LOBBY, PEERS[0]), NOW) == []
-    assert begun(made) == PRESENCE_WITHIN
-
-
-def test_a_peer_that_does_not_speak_the_family_is_asked_at_once() -> None:
-    made = announcing()
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-
-    [start] = made.handle(Announced(LOBBY, PEERS[0], frozenset()), NOW + 1)
-
-    assert (start.peer, start.protocol) == (PEERS[0], WAKU_SYNC.name)
-
-
-def test_one_that_does_is_asked_once_it_has_announced_or_a_moment_later() -> None:
-    made = announcing()
-    for peer in PEERS[:2]:
-        made.handle(Joined(LOBBY, peer), NOW)
-        assert made.handle(Announced(LOBBY, peer, FAMILY), NOW) == []
-
-    [start] = made.handle(LogsOffered(PEERS[0], frozenset({LOBBY})), NOW + 1)
-
-    assert start.peer == PEERS[0]
-    assert begun(made) == OFFER_WITHIN
-
-
-def test_a_person_who_asks_waits_for_it_too_and_a_second_link_for_nothing() -> None:
-    made = announcing()
-    made.handle(Joined(LOBBY, BELOW), NOW)
-    assert made.handle(Asked(LOBBY, BELOW), NOW) == []
-    [start] = made.handle(Announced(LOBBY, BELOW, frozenset()), NOW + 1)
-    made.handle(Ended(LOBBY, BELOW, Outcome.CONVERGED), NOW + 2)
-
-    made.handle(Joined(LOBBY, BELOW), NOW + 3)
-
-    assert start.why == ASKED
-    assert made.handle(Asked(LOBBY, BELOW), NOW + 3) != []
-
-
-def test_without_such_a_family_nothing_waits() -> None:
-    made = Manager(ME, random.Random(0), Protocols((WAKU_SYNC, TOY)))
-
-    assert len(made.handle(Joined(LOBBY, PEERS[0]), NOW)) == 1
-
-
-def test_what_a_peer_offers_is_part_of_the_situation_until_its_link_is_gone() -> None:
-    made = announcing()
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-    made.handle(Announced(LOBBY, PEERS[0], FAMILY), NOW)
-    [told] = made.handle(LogsOffered(PEERS[0], frozenset({LOBBY})), NOW)
-    made.handle(Left(LOBBY, PEERS[0]), NOW)
-    made.handle(LogsOffered(PEERS[0], frozenset()), NOW)
-    made.handle(Joined(LOBBY, PEERS[0]), NOW)
-
-    assert told.protocol == ANNOUNCED.name, "which suits where logs are offered"
-    assert made.handle(Announced(LOBBY, PEERS[0], FAMILY), NOW) == []
-    assert starts(made, NOW + MINUTE)[0][1].protocol == WAKU_SYNC.name

@@ -1,67 +1,35 @@
 """The outgoing repair request buffer: what is asked for, when, how often, and by whose word."""
 
-import random
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId, Nanos
+from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
 from sync.sds.asking import (
     BACKOFF_MAX,
     LEFT_TO_MAX,
     REQUESTS_MAX,
     REQUESTS_PER_LINK_MAX,
     STALE_MAX,
-    VAIN_MAX,
     Asking,
 )
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window
-from sync.sds.timing import ASK_PAUSE
+from tests.support.sync.asked import (
+    ALICE,
+    T_MAX,
+    WINDOW,
+    asked_for,
+    asking_for,
+    by_t_req,
+    delay,
+    entry,
+    fill,
+)
 from tests.support.sync.channels import NOW, message_id, peer
-
-ALICE = peer("alice")
-WINDOW = Window.of(LAN, 2)
-T_MAX = WINDOW.t_max
-
-
-def asking_for(*names: str, namer: str = "bob") -> Asking:
-    asking = Asking(ALICE)
-    for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
-    return asking
-
-
-def entry(name: str) -> HistoryEntry:
-    return HistoryEntry(message_id(name))
-
-
-def delay(name: str) -> Nanos:
-    return WINDOW.request_delay(ALICE, message_id(name))
-
-
-def by_t_req(*names: str) -> list[MessageId]:
-    return [message_id(name) for name in sorted(names, key=delay)]
-
-
-def asked_for(asking: Asking, now: Nanos, most: int = 3) -> list[MessageId]:
-    return [request.entry.message_id for request in asking.ask(most, WINDOW, now)]
-
-
-def fill(asking: Asking, namer: str, count: int) -> list[MessageId]:
-    """Let `namer` name `count` messages; returns their ids."""
-    names = [f"{namer} {number}" for number in range(count)]
-    for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
-    return [message_id(name) for name in names]
-
-
-def waiting_in_line(asking: Asking) -> int:
-    return len(asking) - len(asking.requests)
-
 
 # --- T_req -------------------------------------------------------------------------------------
 
@@ -355,261 +323,3 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
         assert asking.deadline() == min(
             (one.t_req for one in asking.requests.values()), default=None
         )
-
-
-# --- In vain -----------------------------------------------------------------------------------
-
-
-def told_in(asking: Asking, begin: Nanos, seconds: int) -> list[list[MessageId]]:
-    """Return what is asked for in so many seconds, three at a time, as soon as it is due."""
-    told = []
-    while (due := asking.deadline()) is not None and due < begin + seconds * SECOND:
-        told.append(asked_for(asking, max(due, begin)))
-    return told
-
-
-def test_where_nothing_comes_of_many_names_they_are_asked_for_ever_less() -> None:
-    asking = Asking(ALICE)
-    fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-
-    first = told_in(asking, NOW, 60)
-    counts = [len(told_in(asking, NOW + minute * MINUTE, 60)) for minute in range(1, 10)]
-
-    assert {id_ for ids in first for id_ in ids} == set(asking.requests)  # each once
-    assert max(counts[2:]) <= 3
-    assert sum(counts) <= VAIN_MAX
-    assert counts[-1] >= 1, "but never not at all"
-
-
-def test_an_answer_has_those_asked_for_again_that_nothing_came_of() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 300)
-    now = NOW + 300 * SECOND
-    in_vain = told_in(asking, now, 5)
-
-    asking.drop(ids[0], WINDOW, now + 5 * SECOND, found=False)  # given up: no news
-    given_up = asked_for(asking, now + 5 * SECOND)
-    asking.drop(ids[1], WINDOW, now + 5 * SECOND)
-    answered = asked_for(asking, now + 5 * SECOND)
-
-    assert in_vain == []
-    assert given_up == []
-    assert len(answered) == 3
-
-
-def test_who_stood_in_line_on_a_link_where_nothing_comes_waits_for_its_turn() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX + 100)
-    told_in(asking, NOW, 300)
-    now = NOW + 300 * SECOND
-
-    for given_up in ids[:100]:
-        asking.drop(given_up, WINDOW, now, found=False)
-    asked = told_in(asking, now, 60)
-
-    assert set(ids[-100:]) <= set(asking.requests)
-    assert len(asked) <= 2
-
-
-def test_somebody_new_is_asked_once_and_a_person_s_wish_begins_anew() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 300)
-    now = NOW + 300 * SECOND
-
-    asking.try_again(now)
-    for_the_new_one = told_in(asking, now, 5)
-    asking.hurry({ids[0]}, WINDOW, now + 5 * SECOND)
-    wished = told_in(asking, now + 5 * SECOND, 1)
-
-    assert [len(names) for names in for_the_new_one] == [3]
-    assert [ids[0]] in wished or any(ids[0] in names for names in wished)
-    assert len(wished) > VAIN_MAX // 2
-
-
-def test_a_name_that_comes_on_another_link_too_is_asked_for_as_if_it_were_new() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 300)
-    now = NOW + 300 * SECOND
-
-    asking.want(HistoryEntry(ids[0]), peer("carol"), WINDOW, now, peer("carol"))
-    asked = told_in(asking, now, T_MAX // SECOND)
-
-    assert asked == [[ids[0]]]
-    assert asking.requests[ids[0]].via == peer("carol")
-    assert len(asking) == REQUESTS_PER_LINK_MAX
-
-
-def test_a_name_that_moves_to_another_link_keeps_what_is_known_and_leaves_its_place() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX + 1)
-    asking.want(HistoryEntry(ids[0], b"hint"), peer("mallory"), WINDOW, NOW, peer("mallory"))
-    told_in(asking, NOW, 300)
-
-    asking.want(HistoryEntry(ids[0]), peer("carol"), WINDOW, NOW + HOUR, peer("carol"))
-
-    moved = asking.requests[ids[0]]
-    assert (moved.entry.retrieval_hint, moved.namer) == (b"hint", peer("mallory"))
-    assert ids[-1] in asking.requests, "who stood in line has its place"
-
-
-def test_one_answer_takes_back_only_so_much_of_what_was_in_vain() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 1200)
-    now = NOW + 1200 * SECOND
-
-    asking.drop(ids[0], WINDOW, now)
-
-    assert 1 <= len(told_in(asking, now, 30)) <= 2
-
-
-def test_answers_buy_no_asking_beyond_what_everybody_has() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 20)
-    for answered in ids[:100]:
-        asking.drop(answered, WINDOW, NOW + 20 * SECOND)
-
-    asked = told_in(asking, NOW + 20 * SECOND, 580)
-
-    assert len(asked) <= 3 * VAIN_MAX
-
-
-def test_others_do_not_wait_where_one_link_names_what_nothing_comes_of() -> None:
-    asking = Asking(ALICE)
-    fill(asking, "mallory", REQUESTS_PER_LINK_MAX)
-    told_in(asking, NOW, 300)
-    now = NOW + 300 * SECOND
-
-    asking.want(entry("honest"), peer("carol"), WINDOW, now, peer("carol"))
-    asking.want(entry("a new one"), peer("mallory"), WINDOW, now, peer("mallory"))
-    asked = [id_ for ids in told_in(asking, now, 60) for id_ in ids]
-
-    assert asked.count(message_id("honest")) >= 2
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_of_names_that_are_answered_at_thirty_percent_loss_none_waits(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def all_here_after() -> Nanos:
-        rng = random.Random(seed)
-        asking = Asking(ALICE)
-        fill(asking, "bob", REQUESTS_PER_LINK_MAX)
-        now = NOW
-        while asking:
-            due = asking.deadline()
-            assert due is not None
-            now = max(due, now + ASK_PAUSE)
-            for name in asked_for(asking, now):
-                if rng.random() < 0.7 * 0.7:
-                    asking.drop(name, WINDOW, now)
-        return now - NOW
-
-    ever_later = all_here_after()
-    monkeypatch.setattr("sync.sds.asking.VAIN_MAX", 1_000_000)
-
-    assert ever_later == all_here_after()
-
-
-# --- Standing in line --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("beyond", [0, 1, 5])
-def test_one_author_names_so_many_and_the_next_stand_in_line(beyond: int) -> None:
-    asking = Asking(ALICE)
-
-    fill(asking, "mallory", REQUESTS_PER_LINK_MAX + beyond)
-    honest = fill(asking, "carol", 1)
-
-    assert len(asking.requests) == REQUESTS_PER_LINK_MAX + 1
-    assert waiting_in_line(asking) == beyond
-    assert honest[0] in asking.requests
-
-
-@pytest.mark.parametrize("beyond", [0, 1, 5])
-def test_all_together_name_so_many_and_the_next_stand_in_line(beyond: int) -> None:
-    asking = Asking(ALICE)
-    full = REQUESTS_MAX // REQUESTS_PER_LINK_MAX
-
-    for number in range(full):
-        fill(asking, f"peer {number}", REQUESTS_PER_LINK_MAX)
-    fill(asking, "late", beyond)
-
-    assert len(asking.requests) == REQUESTS_MAX
-    assert waiting_in_line(asking) == beyond
-
-
-def test_who_stands_in_line_is_called_when_a_place_becomes_free_and_gets_a_new_t_req() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
-
-    asking.drop(ids[0], WINDOW, NOW + HOUR)
-
-    called, still = ids[-2:]
-    assert called in asking.requests
-    assert still not in asking.requests
-    assert asking.requests[called].t_req == NOW + HOUR + WINDOW.request_delay(ALICE, called)
-
-
-def test_a_place_of_one_author_is_not_given_to_another_beyond_its_share() -> None:
-    asking = Asking(ALICE)
-    of_mallory = fill(asking, "mallory", REQUESTS_PER_LINK_MAX + 1)
-    of_carol = fill(asking, "carol", 1)
-
-    asking.drop(of_carol[0], WINDOW, NOW)
-
-    assert of_mallory[-1] not in asking.requests
-    asking.drop(of_mallory[0], WINDOW, NOW)
-    assert of_mallory[-1] in asking.requests
-
-
-def test_everybody_in_line_is_called_in_the_end() -> None:
-    asking = Asking(ALICE)
-    for number in range(6):
-        fill(asking, f"peer {number}", 300)
-    everybody = len(asking)
-
-    while asking:
-        for one in list(asking.requests)[:50]:
-            asking.drop(one, WINDOW, NOW)
-        room = len(asking.requests) < REQUESTS_MAX
-        left_out = {waiting.via for waiting in asking.in_line.values()}
-        counts = [asking._links[one].count for one in left_out]
-        assert not room or counts == [REQUESTS_PER_LINK_MAX] * len(counts)
-
-    assert everybody == 1800
-    assert not asking._links
-
-
-def test_what_came_while_it_stood_in_line_is_not_called() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
-
-    asking.drop(ids[-2], WINDOW, NOW)
-    asking.drop(ids[0], WINDOW, NOW)
-
-    assert ids[-2] not in asking.requests
-    assert ids[-1] in asking.requests
-
-
-def test_what_stands_in_line_for_one_link_is_not_asked_for_on_behalf_of_another() -> None:
-    asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 1)
-
-    asking.want(HistoryEntry(ids[-1]), peer("carol"), WINDOW, NOW, peer("carol"))
-
-    assert ids[-1] not in asking.requests
-    assert len(asking) == REQUESTS_PER_LINK_MAX + 1
-
-
-def test_what_stands_in_line_stands_there_once() -> None:
-    asking = Asking(ALICE)
-    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
-
-    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
-
-    assert len(asking) == REQUESTS_PER_LINK_MAX + 2
