@@ -1,59 +1,95 @@
 """The watch of an event loop: every callback counts, a rest does not."""
 
 import asyncio
-import time
+import selectors
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from sync.machine import MILLISECOND, SECOND
+import pytest
+
+from sync.machine import HOUR, MILLISECOND, Nanos
+from sync.net import loop_watch
 from sync.net.loop_watch import Watch, WatchedLoop, run_watched, watch_of_loop
 from tests.support.sync.engines import turning
 
-BUSY_S = 0.03
+BUSY: Final = 30 * MILLISECOND
 
 
-def keep() -> None:
-    """Keep the loop for a while, as a paint does."""
-    until = time.monotonic() + BUSY_S
-    while time.monotonic() < until:
-        pass
+class HandClock:
+    """A clock that goes on by what it is told, and by an hour while a loop rests."""
+
+    def __init__(self) -> None:
+        self.shows: Nanos = 0
+
+    def elapsed(self) -> Nanos:
+        return self.shows
+
+    def keep(self) -> None:
+        """Keep the loop for a while, as a paint does."""
+        self.shows += BUSY
 
 
-async def watched(*, begins: bool = True, left_out: bool = False) -> int:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
+    hand = HandClock()
+    rests = selectors.DefaultSelector.select
+
+    def rest(
+        self: selectors.DefaultSelector, timeout: float | None = None
+    ) -> list[tuple[selectors.SelectorKey, int]]:
+        hand.shows += HOUR
+        return rests(self, timeout)
+
+    monkeypatch.setattr(loop_watch, "elapsed", hand.elapsed)
+    monkeypatch.setattr(selectors.DefaultSelector, "select", rest)
+    return hand
+
+
+async def run_once(*callbacks: Callable[[], None]) -> None:
+    """Let the loop run these, and look at what came after them."""
+    for callback in callbacks:
+        asyncio.get_running_loop().call_soon(callback)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+async def watched(clock: HandClock, *, begins: bool = True, left_out: bool = False) -> Nanos:
     watch = watch_of_loop()
     if begins:
         watch.begin()
-    await asyncio.sleep(0)
-    asyncio.get_running_loop().call_soon(keep)
-    if left_out:
-        asyncio.get_running_loop().call_soon(watch.leave_out)
-    await asyncio.sleep(0.1)
+    await run_once()
+    await run_once(clock.keep, *[watch.leave_out] * left_out)
     return watch.longest
 
 
-def test_a_callback_of_anybody_counts_and_a_rest_does_not() -> None:
-    longest = run_watched(watched())
-
-    assert longest >= BUSY_S * SECOND
-    assert run_watched(asyncio.sleep(0.01, 7)) == 7
+async def seven() -> int:
+    return 7
 
 
-def test_nothing_counts_before_the_watch_begins_or_where_it_is_left_out() -> None:
-    assert run_watched(watched(begins=False)) == 0
-    assert run_watched(watched(left_out=True)) < BUSY_S * SECOND
+def test_a_callback_of_anybody_counts_and_a_rest_does_not(clock: HandClock) -> None:
+    assert run_watched(watched(clock)) == BUSY
+    assert run_watched(seven()) == 7
 
 
-def test_another_loop_has_a_watch_that_measures_nothing() -> None:
-    assert asyncio.run(watched()) == 0
+def test_nothing_counts_before_the_watch_begins_or_where_it_is_left_out(clock: HandClock) -> None:
+    assert run_watched(watched(clock, begins=False)) == 0
+    assert run_watched(watched(clock, left_out=True)) == 0
 
 
-def test_the_longest_block_of_an_engine_is_also_that_of_paints(tmp_path: Path) -> None:
-    async def block(place: Path) -> int:
+def test_another_loop_has_a_watch_that_measures_nothing(clock: HandClock) -> None:
+    assert asyncio.run(watched(clock)) == 0
+
+
+def test_the_longest_block_of_an_engine_is_also_that_of_paints(
+    clock: HandClock, tmp_path: Path
+) -> None:
+    async def block(place: Path) -> Nanos:
         async with turning(place) as bench:
-            asyncio.get_running_loop().call_soon(keep)
-            await asyncio.sleep(0.05)
+            await run_once(clock.keep)
             return bench.engine.longest_block
 
-    assert run_watched(block(tmp_path)) >= BUSY_S * SECOND
+    assert run_watched(block(tmp_path)) == BUSY
 
 
 async def test_the_time_that_a_channel_is_taken_up_is_left_out() -> None:
