@@ -11,7 +11,7 @@ ARGS ?=
 # More processes than most machines have processors: a test of a screen waits a third of its time.
 SPREAD := --numprocesses 4 --dist worksteal
 
-.PHONY: help setup chat pipeline test test-full check lock check-lock fix proto demo bench screenshots pipeline-pictures clean
+.PHONY: help setup chat pipeline test test-full check types fast lock check-lock fix proto demo bench screenshots pipeline-pictures clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,12 +50,21 @@ chat: $(VENV)/.chat ## start the chat; options in ARGS="--profile bob --name bob
 
 pipeline: $(VENV)/.pipeline ## add what the audit pipeline needs to the environment; it wants Java too
 
+# mypy is one process of a minute and more, so the tests run beside it; both say all they find.
 check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit passes
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/pytest -q $(SPREAD)
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going types fast
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+# pytest compiles each file of tests with its asserts written anew, and keeps the outcome. In a fresh
+# clone all processes would do so at the same time; here one does it first, beside mypy.
+fast: $(VENV)/.dev
+	@test -n "$$PYTHONDONTWRITEBYTECODE" -o -d tests/__pycache__ || $(BIN)/pytest -qq --collect-only > /dev/null || true
+	MAKEFLAGS= $(BIN)/pytest -q $(SPREAD)
 
 # CI has run the fast tests in `make check` a moment before: `make test CHECKED=yes` runs the others.
 MACHINES := not grid and not spark and not net and not lan

@@ -1,4 +1,4 @@
-"""Who follows whom: it is told, ends the question of others, and two never follow each other."""
+"""Members who follow others: it is told, ends the question of others, and is never mutual."""
 
 import pytest
 

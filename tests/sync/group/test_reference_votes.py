@@ -1,4 +1,4 @@
-"""Who votes on what the time is: those with standing, and strangers only where nobody has it."""
+"""Votes on what the time is: those with standing have one, strangers only where nobody else does."""
 
 import pytest
 
