@@ -10,11 +10,8 @@ Names of figures begin with `snapshot` or `newcomer`.
 import argparse
 import asyncio
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,10 +19,10 @@ from typing import Final
 from tests.bench.limits import floor_pair
 from tests.bench.limits.figures import Figure, Limit
 from tests.bench.live.newcomer import history_of, stock
-from tests.bench.live.source import NAME
+from tests.bench.live.source import NAME, running
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params
-from tests.support.processes import ROOT, Person, free_port
+from tests.support.processes import Person, free_port
 
 ENTRIES: Final = 10_000
 WHOLE: Final = 100_000
@@ -63,7 +60,7 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     name = "snapshot" if options.snapshot else "newcomer"
     _stocked(place / "source", entries)
     floor = floor_pair.measure(place, entries)
-    with _source(place / "source", by) as port:
+    with running(place / "source", by) as port:
         one = _fetched(place, port, entries)
     cpu_us = one.cpu_s / entries * 1e6
     yield Figure(
@@ -72,13 +69,13 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     alone = floor.receiver_us * entries / 1e6
     seconds = None if options.snapshot else SECONDS_MAX
     yield Figure(f"{name}_seconds", one.seconds, alone, "s", seconds, params=params)
-    with _source(place / "source", by) as port:
+    with running(place / "source", by) as port:
         first = _first_line(place, port)
     goal = None if options.snapshot else 1.0
     yield Figure(f"{name}_first_line", first, FIRST_LINE_MAX_S, "s", goal, params=params)
     if options.whole:
         _stocked(place / "fewer", FEWER)
-        with _source(place / "fewer", by) as port:
+        with running(place / "fewer", by) as port:
             less = _fetched(place, port, FEWER)
         more_kb = (one.peak_kb - less.peak_kb) / (WHOLE - FEWER)
         yield Figure(f"{name}_memory", more_kb, KB_MAX, "kB a message", 1.0, params=params)
@@ -87,20 +84,6 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
 def _stocked(place: Path, entries: int) -> None:
     place.mkdir()
     asyncio.run(stock(place, history_of(entries)))
-
-
-@contextmanager
-def _source(place: Path, by: str) -> Iterator[int]:
-    """Run the source, and return its port."""
-    command = [sys.executable, "-m", "tests.bench.live.source", str(place), by]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline())
-    finally:
-        process.communicate()
 
 
 def _newcomer(programs: Programs, place: Path, port: int, *, json: bool) -> Program:

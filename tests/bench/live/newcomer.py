@@ -12,12 +12,9 @@ five hundred times a second, is measured in an idle loop and is no part of the p
 
 import argparse
 import asyncio
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -36,9 +33,8 @@ from sync.manager.registry import WHOLE_BY, WITH_CALIMERO
 from sync.net.clock import Clock, draw_log
 from sync.sessions.protocol import Protocols
 from sync.view.view import MessageShown, PreviewShown
-from tests.bench.live.source import NAME
+from tests.bench.live.source import NAME, running
 from tests.bench.report import Params, Result, at_most, progress
-from tests.support.processes import ROOT
 from tests.support.storage.stores import delivered
 from tests.support.sync.entries import Author, identity
 from tests.support.sync.nodes import HOST, Host, channel_of, host
@@ -94,7 +90,7 @@ def newcomer_of(place: Path, entries: int) -> Iterator[Result]:
     fetched: dict[str, Fetched] = {}
     for name, protocols in BY.items():
         progress(f"newcomer: {entries} entries by {name} ...")
-        with _source(place) as port:
+        with running(place) as port:
             fetched[name] = asyncio.run(_fetch(place, name, protocols, port, entries))
     for name, one in fetched.items():
         by: Params = {**params, "protocol": name}
@@ -151,20 +147,6 @@ def _verified(written: list[StoredMessage]) -> float:
         entry = open_content(content)
         assert verify(entry.header.author, entry.signature, entry.header_bytes)
     return time.process_time() - began
-
-
-@contextmanager
-def _source(place: Path) -> Iterator[int]:
-    """Run the source, and return its port."""
-    command = [sys.executable, "-m", "tests.bench.live.source", str(place)]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline())
-    finally:
-        process.communicate()
 
 
 async def _fetch(place: Path, name: str, protocols: Protocols, port: int, entries: int) -> Fetched:

@@ -5,16 +5,37 @@ it can compare by; `snapshot`, as without, stands for all.
 """
 
 import asyncio
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from chat_tui.client import gc_policy
 from sync.manager.registry import WHOLE_BY, WITH_CALIMERO
 from sync.sessions.protocol import Protocols
+from tests.support.processes import ROOT
 from tests.support.sync.nodes import host
 
 NAME: Final = "tea"
+
+
+@contextmanager
+def running(place: Path, *by: str) -> Iterator[int]:
+    """Run the program over the history in `place`, and return its port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.bench.live.source", str(place), *by],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+    finally:
+        process.communicate()
 
 
 async def serve(place: Path, protocols: Protocols) -> None:
