@@ -20,6 +20,7 @@ from sync.machine import SECOND, Nanos
 from sync.sessions import protocol
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake, SyncKind
+from sync.sessions.never_live import NeverLive
 from sync.sessions.protocol import (
     ROUND_TRIP,
     Brings,
@@ -30,7 +31,7 @@ from sync.sessions.protocol import (
     Send,
 )
 from sync.sessions.selection import SKETCH_DIFFERENCES_MAX
-from sync.sessions.values import LoadedEntry, Outcome, Stored
+from sync.sessions.values import LoadedEntry, Outcome
 from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, needed
 from sync.sketch.floors import Lowering
 from sync.sketch.key import words_of
@@ -87,7 +88,7 @@ class State(Enum):
     OVER = "it is over"
 
 
-class SketchExchange:
+class SketchExchange(NeverLive):
     """One session; see `sync.sessions.protocol.Exchange`, and the module docstring."""
 
     def __init__(
@@ -181,16 +182,6 @@ class SketchExchange:
         self._heard_at = now
         sent = [self._say(message) for message in self._sending.loaded(page)]
         return [*sent, *self._send()]
-
-    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
-        """It never is live."""
-        del one, now, known
-        return []
-
-    def leave(self, now: Nanos) -> list[Effect]:
-        """It never is live."""
-        del now
-        return []
 
     def tick(self, now: Nanos) -> list[Effect]:
         """Fail after too long a silence."""

@@ -6,6 +6,7 @@ from typing import Final, assert_never
 
 from sync.machine import ChannelId, Nanos, Tick
 from sync.sessions.cards import Round
+from sync.sessions.never_live import NeverLive
 from sync.sessions.protocol import (
     ROUND_TRIP,
     Effect,
@@ -18,7 +19,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import LoadedEntry, Plane, Stored
+from sync.sessions.values import LoadedEntry, Plane
 from sync.structures.differences import Differences, Role
 from sync.structures.ordered_set import SyncId
 from sync.waku import reconcile
@@ -101,7 +102,7 @@ class WakuSync:
         return Pushed(sync_id(topic, waku), Transferred(waku, topic))
 
 
-class WakuExchange:
+class WakuExchange(NeverLive):
     """The reconciliation of one session; see `sync.sessions.protocol.Exchange`."""
 
     def __init__(self, opening: Opening, parameters: Parameters) -> None:
@@ -149,16 +150,6 @@ class WakuExchange:
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""
         raise AssertionError("it loads nothing")
-
-    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
-        """Pass on nothing."""
-        del one, now, known
-        return []
-
-    def leave(self, now: Nanos) -> list[Effect]:
-        """Do nothing: it is never live."""
-        del now
-        return []
 
     def tick(self, now: Nanos) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""

@@ -35,8 +35,9 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, MessageId, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
+from sync.sessions.never_live import NeverLive
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Opening, Owes, Send
-from sync.sessions.values import LoadedEntry, Stored
+from sync.sessions.values import LoadedEntry
 from sync.structures.differences import Role
 
 INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
@@ -56,7 +57,7 @@ ROUNDS_MAX: Final = 64
 """Payloads that are shown."""
 
 
-class DeltaExchange:
+class DeltaExchange(NeverLive):
     """One session; see `sync.sessions.protocol.Exchange`, and the module docstring."""
 
     def __init__(self, opening: Opening, ours: SyncHandshake, theirs: SyncHandshake) -> None:
@@ -134,16 +135,6 @@ class DeltaExchange:
         self._due_at = now + INACTIVITY_MAX
         sent = [self._say(message) for message in self._sending.loaded(page)]
         return [*sent, *self._go_on(now)]
-
-    def stored(self, one: Stored, now: Nanos, *, known: bool) -> list[Effect]:
-        """It never is live."""
-        del one, now, known
-        return []
-
-    def leave(self, now: Nanos) -> list[Effect]:
-        """It never is live."""
-        del now
-        return []
 
     def tick(self, now: Nanos) -> list[Effect]:
         """Fail after too long a silence; wait no longer for what others do not bring."""

@@ -26,6 +26,7 @@ from sync.machine import SECOND, ChannelId, Nanos
 from sync.sessions import protocol
 from sync.sessions.cards import Round
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.never_live import NeverLive
 from sync.sessions.page_values import CheckedPage
 from sync.sessions.protocol import (
     ROUND_TRIP,
@@ -163,7 +164,7 @@ class LogSync:
         return self.pushes.decode_pushed(frame)
 
 
-class Exchange:
+class Exchange(NeverLive):
     """One session; see `sync.sessions.protocol.Exchange`.
 
     Of a kind that is forced, its initiator says that it speaks no other one.
@@ -246,11 +247,6 @@ class Exchange:
         nested: object = self._nested
         assert isinstance(nested, protocol.ChecksPages), "it asked for the check"
         return self._mapped(nested.page_checked(number, page, reason, now))
-
-    def leave(self, now: Nanos) -> Sequence[Effect]:
-        """It never is live."""
-        del now
-        return []
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """Fail after too long a silence."""

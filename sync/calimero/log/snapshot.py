@@ -48,10 +48,11 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
+from sync.sessions.never_live import NeverLive
 from sync.sessions.page_values import CheckedPage, LogPlace
 from sync.sessions.protocol import Checks, Effect, Finished, LoadNewest, Opening, Send, Snapshots
 from sync.sessions.sync_config import CONFIG
-from sync.sessions.values import LoadedEntry, Outcome, Stored
+from sync.sessions.values import LoadedEntry, Outcome
 from sync.structures.ordered_set import OrderedSet
 
 STALLED_AFTER: Final[Nanos] = 4 * SECOND
@@ -68,7 +69,7 @@ STALLED: Final = "the peer stalled: another one goes on where it ended"
 NOT_EMPTY: Final = "put off: something is here already"
 
 
-class _End(ABC):
+class _End(NeverLive, ABC):
     """Parts that both ends have in common."""
 
     def __init__(self, opening: Opening) -> None:
@@ -84,16 +85,6 @@ class _End(ABC):
 
     def go_on(self, now: Nanos) -> Sequence[Effect]:
         """Nothing is ever left to do."""
-        del now
-        return []
-
-    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
-        """Nothing: the next session compares later messages."""
-        del one, now, known
-        return []
-
-    def leave(self, now: Nanos) -> Sequence[Effect]:
-        """It never is live."""
         del now
         return []
 

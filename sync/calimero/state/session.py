@@ -22,6 +22,7 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.never_live import NeverLive
 from sync.sessions.protocol import (
     BringsState,
     Effect,
@@ -35,7 +36,7 @@ from sync.sessions.protocol import (
     Speaks,
 )
 from sync.sessions.selection import Selection, Verdict, check_scopes, select, verdict
-from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
+from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane
 from sync.structures.differences import Role
 
 STREAM: Final = "/chat-tui/state/1"
@@ -146,7 +147,7 @@ HASH: Final = StateSync(SyncKind.HASH)
 LEVEL: Final = StateSync(SyncKind.LEVEL)
 
 
-class Exchange:
+class Exchange(NeverLive):
     """One session; see `sync.sessions.protocol.Exchange`.
 
     Of a kind that is forced, its initiator says that it speaks no other one. Where one end has a
@@ -220,16 +221,6 @@ class Exchange:
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
         """Nothing is ever loaded."""
         del page, now, more
-        return []
-
-    def stored(self, one: Stored, now: Nanos, *, known: bool) -> Sequence[Effect]:
-        """Messages are of the other plane."""
-        del one, now, known
-        return []
-
-    def leave(self, now: Nanos) -> Sequence[Effect]:
-        """It never is live."""
-        del now
         return []
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
