@@ -71,7 +71,7 @@ class News:
     found: dict[ChannelId, Conversation] = field(default_factory=dict)
     """Those in which something missing came."""
     more: bool = False
-    """Whether events are left for the next slice."""
+    """Set if events are left for the next slice."""
 
 
 class Feed:
@@ -85,7 +85,7 @@ class Feed:
         self._mentions: dict[ChannelId, int] = {}
         self._events: list[Event] = []
         self._flooded = False
-        """Whether events were let go that came behind these."""
+        """Set once events were let go that came behind these."""
         self._batch: deque[Event] = deque()
         """Events that are being drained, older than all others."""
         self._batch_flooded = False

@@ -25,7 +25,7 @@ LACKS: Final = """
         )
     )
 """
-"""Whether what a message builds on is not all here; asked only of those that followed a gap."""
+"""True where a message builds on something that is not here; asked only of those behind a gap."""
 
 
 def read_lines(

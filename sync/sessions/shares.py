@@ -84,7 +84,7 @@ class Shares:
     """Ids the leader found, as its peer pushes them from the last one down: rising by time, or all
     but the newest page falling."""
     _falls: bool | None = None
-    """Whether its pages go on falling behind the newest one; None until that shows."""
+    """True while its pages go on falling behind the newest one; None until that shows."""
     _missing: set[SyncId] = field(default_factory=set)
     """Ids of these that have not come."""
     _low: int = 0

@@ -20,7 +20,7 @@ class Lowering:
         self.sketch = sketch
         self._left: Words | None = None
         self.fits = True
-        """Whether so little is between that no other protocol is cheaper."""
+        """True while so little is between that no other protocol is cheaper."""
         lower, upper = first_of(sketch.floor), first_of(self.floor)
         if floor > sketch.floor:
             self.fits = items.count(lower, upper) <= BETWEEN_MAX

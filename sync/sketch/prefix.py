@@ -83,7 +83,7 @@ class Prefix:
         self._symbols: Symbols | None = None
         self._floor = 0
         self._lent = False
-        """Whether somebody holds the symbols as they are."""
+        """Set while somebody holds the symbols as they are."""
         self._building: Building | None = None
         self._times = array("Q")
         self._hashes = bytearray()

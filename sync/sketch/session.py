@@ -125,7 +125,7 @@ class SketchExchange(NeverLive):
         self._wants: tuple[bytes, ...] | None = None
         """Hashes that we are about to ask for; None where the peer has asked."""
         self._done = [False, False]
-        """Whether we, and the peer, have sent everything."""
+        """Our end and the end of the peer: set once everything of it is sent."""
         self._payloads = 0
         self._heard_at = opening.at
 

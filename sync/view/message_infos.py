@@ -108,4 +108,4 @@ class StoredInfo:
     changes: tuple[ChangeInfo, ...] = ()
     """Those delivered; of more than 100, the last ones."""
     goes_back: bool = False
-    """Whether it claims to know less of governance than the entry before it in its author's log."""
+    """Set if it claims to know less of governance than the entry before it in its author's log."""

@@ -620,7 +620,7 @@ class Answers(NamedTuple):
     lines: tuple[tuple[Line, int], ...] = ()
     """With how many steps each is away: 1 answers the message itself."""
     more: bool = False
-    """Whether there are others, older ones mostly."""
+    """Set if there are others, older ones mostly."""
 
 
 class Predecessor(NamedTuple):

@@ -21,7 +21,7 @@ class Asked(NamedTuple):
     """Timestamps of their bounds, (n + 1)."""
 
     places: Places
-    """Where these stand, (n + 1, 2)."""
+    """Bounds of these, (n + 1, 2)."""
 
     counts: Positions
     """Number of ids we have in each."""

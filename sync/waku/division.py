@@ -113,7 +113,7 @@ class Cut(NamedTuple):
     """Where the parts end, but for the last of each range, (m, p - 1)."""
 
     edges: Places
-    """Where they begin and end, (m, p + 1, 2)."""
+    """Bounds between which they lie, (m, p + 1, 2)."""
 
     counts: Counts
     """Number of ids in each, (m, p)."""
@@ -122,7 +122,7 @@ class Cut(NamedTuple):
     """Of each, (m, p, 4)."""
 
     rising: NDArray[np.bool_]
-    """Whether the parts of a range have timestamps that rise; otherwise it must be split, (m)."""
+    """True if the parts of a range have timestamps that rise; otherwise it must be split, (m)."""
 
 
 class Divider:

@@ -106,7 +106,7 @@ class Walk:
     """Where the bounds of these end."""
 
     sets: list[int] = field(default_factory=list)
-    """Which ranges are item sets that were read to their end."""
+    """Numbers of the ranges that are item sets and were read to their end."""
 
     counts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Walk:
     """Where each id begins, with the number of its timestamp."""
 
     begun: list[int] = field(default_factory=list)
-    """Which elements are the first of an item set."""
+    """Numbers of the elements that are the first of an item set."""
 
     def go(self, at: int) -> None:
         """Walk to the end.

@@ -63,7 +63,7 @@ class SayLine:
 
     heads: tuple[OpId, ...]
     follows: bool = False
-    """Whether it goes on with the log of the line before, or begins another."""
+    """Set if it goes on with the log of the line before; else it begins another."""
 
 
 Deed: TypeAlias = SayOp | SayHeartbeat | SayLine

@@ -24,7 +24,7 @@ class Figure:
     unit: str
     goal: float | None
     largest_wins: bool = False
-    """Whether the ratio must reach the goal; else it must not exceed it."""
+    """Set if the ratio must reach the goal; else it must not exceed it."""
     params: Params = field(default_factory=dict)
 
     @property
@@ -46,7 +46,7 @@ class Limit:
     measure: Measure
     runs: int = 5
     named_only: bool = False
-    """Whether it runs only when it is named: it takes minutes."""
+    """Set if it runs only when it is named: it takes minutes."""
 
 
 @dataclass(frozen=True, slots=True)

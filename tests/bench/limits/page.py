@@ -58,7 +58,7 @@ REST: Final[Mapping[str, str]] = {
     "sketch_build": "other work took most of both processors",
     "sketch_slice": "as above: the longest of 245",
 }
-"""Where the rest goes of what misses its goal."""
+"""Causes: what takes the rest, of each figure that misses its goal."""
 
 
 def table(lines: Iterable[Line]) -> str:

@@ -1,4 +1,4 @@
-"""Votes on what the time is: those with standing have one, strangers only where nobody else does."""
+"""Votes on what the time is: of those with standing; of strangers only where nobody has it."""
 
 import pytest
 
