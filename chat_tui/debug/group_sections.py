@@ -1,12 +1,12 @@
 """Sections of the debug pane about governance: pure functions of a snapshot."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from chat_tui.debug import group_explanations as explanations
 from chat_tui.debug.group_explanations import ACTS, called
-from chat_tui.debug.section import Detail, Row, Section
+from chat_tui.debug.section import Row, Section
 from chat_tui.text.times import count, milliseconds, size, span
 from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import SECOND, MessageId, Nanos
@@ -27,8 +27,6 @@ NOT_FOUNDED: Final = "the op that founded this channel is not here yet"
 HEADS_SHOWN: Final = 8
 EPOCHS_SHOWN: Final = 8
 PULLING_FOR: Final = "waiting for a page"
-
-Opens = Callable[[], Detail]
 
 
 def group_sections(snapshot: Snapshot, governance: GovernanceInfo) -> list[Section]:

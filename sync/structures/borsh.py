@@ -6,7 +6,6 @@ from typing import Any, Final, TypeVar
 
 from sync.errors import DecodeError
 
-U8_MAX: Final = 2**8 - 1
 U32_SIZE: Final = 4
 U64_SIZE: Final = 8
 BOOLS: Final = (b"\x00", b"\x01")

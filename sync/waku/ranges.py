@@ -263,12 +263,6 @@ class Ranges:
         self.counts[-1] += len(elements)
         self._add_ids(elements)
 
-    def join_columns(self, upper: Nanos, ids: Columns) -> None:
-        """See `join`."""
-        self.timestamps[-1] = upper
-        self.counts[-1] += len(ids.timestamps)
-        self._add_columns(ids)
-
     def _add(self, content: Content) -> None:
         count = 0
         if content is None:

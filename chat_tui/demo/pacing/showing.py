@@ -9,7 +9,6 @@ from sync.machine import SECOND, Nanos
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NORMAL: Final = 1.0
-SLOWEST, FASTEST = SPEEDS[0], SPEEDS[-1]
 
 PASSED_MOST: Final[Nanos] = SECOND
 """Of the viewer's time at once: a program that was stopped goes on where it was."""

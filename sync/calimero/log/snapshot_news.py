@@ -1,7 +1,7 @@
 """Facts that a session with a snapshot tells its channel, and what it needs to know of it."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from sync.machine import Nanos
 from sync.sessions.page_values import LogPlace
@@ -44,9 +44,6 @@ class PageKept:
 @dataclass(frozen=True, slots=True)
 class SnapshotComplete:
     """All pages are kept."""
-
-
-SnapshotNews: TypeAlias = SnapshotBegan | PageKept | SnapshotComplete
 
 
 class SnapshotView(Protocol):

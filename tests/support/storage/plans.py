@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 SCANS: Final = re.compile(r"^\(\d+\) Scan parquet.*?(?=^\(\d+\)|\Z)", re.MULTILINE | re.DOTALL)
 LOCATION: Final = re.compile(r"^Location: .*$", re.MULTILINE)
-HEADING: Final = re.compile(r"^\(\d+\) .*$", re.MULTILINE)
 STEP: Final = r"^\(\d+\) {}\b.*?^Input \[\d+\]: \[(.*?)\]"
 WINDOW: Final = re.compile(STEP.format("Window"), re.MULTILINE | re.DOTALL)
 HANDED: Final = re.compile(STEP.format("BroadcastExchange"), re.MULTILINE | re.DOTALL)

@@ -54,7 +54,6 @@ class StatePair:
     def __init__(self, left: Registers, right: Registers) -> None:
         self.left, self.right = End(left), End(right)
         self.cost = Cost()
-        self.visited: list[bytes] = []
 
     def run(self, comparison: Comparison, changes: list[object] | None = None) -> Result:
         """Run until both ends are through; returns the result, which is that of both."""
