@@ -12,8 +12,8 @@ from sync.group.clock_policy import Policy
 from sync.group.clock_values import Answer, ClockKept, Follows
 from sync.group.reference import AGREE, UNASKED_MAX, Ruling
 from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos
+from tests.support.sync.alone.reference_clocks import YEAR, Judge, member, peer, strangers
 from tests.support.sync.groups import NOW
-from tests.support.sync.reference_clocks import YEAR, Judge, member, peer, strangers
 
 TO_1970: Nanos = -NOW
 

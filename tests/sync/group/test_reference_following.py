@@ -4,7 +4,7 @@ import pytest
 
 from sync.group.clock_values import Answer, Follows, MemberClock, OwnClock, Settled
 from sync.machine import HOUR, MINUTE, PeerId
-from tests.support.sync.reference_clocks import Judge, member, peer
+from tests.support.sync.alone.reference_clocks import Judge, member, peer
 
 
 @pytest.mark.parametrize("follows", [Follows.YOU, Follows.OTHERS])

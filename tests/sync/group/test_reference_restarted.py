@@ -7,8 +7,8 @@ from sync.group.clock_values import (
     MemberClock,
 )
 from sync.machine import DAY, HOUR, Nanos
+from tests.support.sync.alone.reference_clocks import RELEASED, YEAR, Judge, member, strangers
 from tests.support.sync.groups import NOW
-from tests.support.sync.reference_clocks import RELEASED, YEAR, Judge, member, strangers
 from tests.sync.group.test_reference import TO_1970
 
 

@@ -1,4 +1,4 @@
-"""Which protocol a session speaks, and when it waits for what a new link tells."""
+"""The protocol that a session speaks, and the wait for what a new link tells."""
 
 import random
 
@@ -18,7 +18,7 @@ from sync.manager.wishes import ASKED
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import Mode, Outcome
 from sync.waku.session import WAKU_SYNC
-from tests.support.sync.managers import BELOW, LOBBY, ME, NOW, PEERS, soon, starts
+from tests.support.sync.alone.managers import BELOW, LOBBY, ME, NOW, PEERS, soon, starts
 from tests.support.toy.session import ANNOUNCED, TOY
 
 WITH_TOY = Protocols((WAKU_SYNC, TOY))

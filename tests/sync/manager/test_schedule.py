@@ -23,7 +23,7 @@ from sync.manager.values import (
 from sync.manager.wishes import ASKED, CUT_SHORT, MISSING, NEW_LINK, REGULAR, REGULAR_WHOLE
 from sync.sessions.sync_config import PERIOD, SESSIONS_MAX
 from sync.sessions.values import PUT_OFF, SHARE, Outcome
-from tests.support.sync.managers import (
+from tests.support.sync.alone.managers import (
     BELOW,
     LOBBY,
     ME,

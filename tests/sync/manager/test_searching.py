@@ -17,7 +17,7 @@ from sync.manager.values import (
 )
 from sync.manager.wishes import MISSING
 from sync.sessions.values import Outcome
-from tests.support.sync.managers import (
+from tests.support.sync.alone.managers import (
     BELOW,
     LOBBY,
     ME,

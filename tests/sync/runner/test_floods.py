@@ -12,10 +12,10 @@ from sync.runner.input_queue import (
 )
 from sync.runner.runner import BATCH_MAX, Batch
 from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE, BYTES_OF_TURN, BYTES_SHARED
+from tests.support.sync.alone.turned import Driver
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
 from tests.support.sync.groups import NOW
-from tests.support.sync.turned import Driver
 
 
 def flooded(driver: Driver, count: int) -> tuple[list[values.StoredMessage], values.StoredMessage]:

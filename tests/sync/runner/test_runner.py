@@ -26,10 +26,10 @@ from sync.waku import asked
 from sync.waku.message import CLUSTER, RECONCILIATION, Ranges, RangesData, shard
 from sync.waku.session import WAKU_SYNC
 from sync.waku.wire import encode_ranges
+from tests.support.sync.alone.turned import LOBBY, Driver
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
 from tests.support.sync.groups import NOW
-from tests.support.sync.turned import LOBBY, Driver
 from tests.support.toy.session import ANNOUNCED
 
 

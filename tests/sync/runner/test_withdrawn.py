@@ -8,10 +8,10 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.machine import DAY
 from sync.runner.runner import Runner
+from tests.support.sync.alone.turned import LOBBY, Driver
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
 from tests.support.sync.groups import NOW
-from tests.support.sync.turned import LOBBY, Driver
 
 TOMORROW = NOW + DAY
 """Reading of her machines' clock, which began with the wrong one."""

@@ -18,7 +18,7 @@ from sync.sds.asking import (
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window
-from tests.support.sync.asked import (
+from tests.support.sync.alone.asked import (
     ALICE,
     T_MAX,
     WINDOW,

@@ -8,7 +8,7 @@ from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.sds.asking import REQUESTS_PER_LINK_MAX, VAIN_MAX, Asking
 from sync.sds.message import HistoryEntry
 from sync.sds.timing import ASK_PAUSE
-from tests.support.sync.asked import ALICE, T_MAX, WINDOW, asked_for, entry, fill
+from tests.support.sync.alone.asked import ALICE, T_MAX, WINDOW, asked_for, entry, fill
 from tests.support.sync.channels import NOW, message_id, peer
 
 

@@ -5,7 +5,7 @@ import pytest
 from sync.machine import HOUR
 from sync.sds.asking import REQUESTS_MAX, REQUESTS_PER_LINK_MAX, Asking
 from sync.sds.message import HistoryEntry
-from tests.support.sync.asked import ALICE, WINDOW, fill, waiting_in_line
+from tests.support.sync.alone.asked import ALICE, WINDOW, fill, waiting_in_line
 from tests.support.sync.channels import NOW, peer
 
 

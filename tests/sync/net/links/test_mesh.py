@@ -13,8 +13,8 @@ from sync.net.links.frames import Goodbye, Presence, SdsFrame, encode
 from sync.net.links.link import PRESENCE_EVERY
 from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, LINKS_PER_PEER_MAX, PING_EVERY
 from sync.net.links.stream import SecureStream
+from tests.support.sync.alone.linked import TEA, connected, heard, linked
 from tests.support.sync.entries import identity
-from tests.support.sync.linked import TEA, connected, heard, linked
 from tests.support.sync.nodes import HOST, Station, channel_of, stations, until
 from tests.support.sync.streams import PATIENCE
 

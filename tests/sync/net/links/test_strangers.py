@@ -10,8 +10,16 @@ from sync.net.links.link import PINGS_BURST, STRAY_BURST
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
 from sync.net.links.mesh import PROOF_WITHIN
 from sync.structures.codec import length_prefixed
+from tests.support.sync.alone.linked import (
+    LOBBY,
+    SECRET_PLANS,
+    TEA,
+    connected,
+    heard,
+    linked,
+    sealed,
+)
 from tests.support.sync.entries import identity
-from tests.support.sync.linked import LOBBY, SECRET_PLANS, TEA, connected, heard, linked, sealed
 from tests.support.sync.nodes import HOST, Station, stations, until
 
 pytestmark = pytest.mark.net

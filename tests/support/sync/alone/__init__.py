@@ -1,0 +1,1 @@
+"""One machine or one mesh alone, driven by hand."""
