@@ -34,7 +34,7 @@ Every single rule, with its function and its test, is in `tests/sync/sds/sds_map
 | Periodic Sync Messages with SDS-R | `SyncTimer.ask_at`, `Channel._sync_if_due` | repairs |
 | Hash Function | `repair.digest` | repair |
 | Participant ID Format | `repair.digest`, `Window.response_delay` | repair |
-| Memory Management | `asking.REQUESTS_MAX`, `answering.ANSWERS_MAX` | asking, answering |
+| Memory Management | `asking.REQUESTS_MAX`, `answering.ANSWERS_MAX` | standing_in_line, answering |
 | Edge Cases to Handle | `Causal._unknown`, `Incoming.give_up` | repairs, repair_bounds |
 | Typo to Fix | D19 | |
 | Testing Scenarios | `Repairs` | scenarios, repair_bounds |

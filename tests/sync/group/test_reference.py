@@ -12,10 +12,8 @@ from sync.group.clock_policy import Policy
 from sync.group.clock_values import Answer, ClockKept, Follows
 from sync.group.reference import AGREE, UNASKED_MAX, Ruling
 from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos
-from tests.support.sync.alone.reference_clocks import YEAR, Judge, member, peer, strangers
+from tests.support.sync.alone.reference_clocks import TO_1970, YEAR, Judge, member, peer, strangers
 from tests.support.sync.groups import NOW
-
-TO_1970: Nanos = -NOW
 
 
 def test_the_figures_are_those_that_people_were_told() -> None:

@@ -7,9 +7,15 @@ from sync.group.clock_values import (
     MemberClock,
 )
 from sync.machine import DAY, HOUR, Nanos
-from tests.support.sync.alone.reference_clocks import RELEASED, YEAR, Judge, member, strangers
+from tests.support.sync.alone.reference_clocks import (
+    RELEASED,
+    TO_1970,
+    YEAR,
+    Judge,
+    member,
+    strangers,
+)
 from tests.support.sync.groups import NOW
-from tests.sync.group.test_reference import TO_1970
 
 
 def restarted(judge: Judge, wall: Nanos) -> Judge:

@@ -7,9 +7,16 @@ from sync.group.clock_values import (
 )
 from sync.group.reference import END
 from sync.machine import HOUR, MINUTE, Nanos
-from tests.support.sync.alone.reference_clocks import RELEASED, YEAR, Judge, member, peer, strangers
+from tests.support.sync.alone.reference_clocks import (
+    RELEASED,
+    TO_1970,
+    YEAR,
+    Judge,
+    member,
+    peer,
+    strangers,
+)
 from tests.support.sync.groups import NOW
-from tests.sync.group.test_reference import TO_1970
 
 
 @pytest.mark.parametrize("wall", [TO_1970, RELEASED - NOW - 1, END - NOW, 2**64 - 1 - NOW])

@@ -17,6 +17,7 @@ YEAR: Nanos = 365 * DAY
 
 
 RELEASED: Nanos = NOW - 30 * DAY
+TO_1970: Nanos = -NOW
 
 
 def peer(number: int) -> PeerId:
