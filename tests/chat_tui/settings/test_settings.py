@@ -25,7 +25,8 @@ from sync.errors import LocalError
 
 TYPED: dict[str, str] = {
     "name": "ann", "status": "in room 2", "colour": "teal", "time_format": "12h",
-    "day_separators": "off", "paste_lines": "9",
+    "day_separators": "off", "paste_lines": "9", "markup": "off", "fold_lines": "20",
+    "hyperlinks": "off",
     "theme": "nord", "density": "cosy", "nick_width": "12", "glyphs": "ascii", "ticks": "never",
     "animations": "on", "motion": "off", "mouse": "off", "low_bandwidth": "on", "alerts": "all",
     "bell": "off", "desktop": "osc9", "title": "off", "quiet_hours": "22:00-07:00",
