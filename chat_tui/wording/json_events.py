@@ -308,5 +308,6 @@ class Namer:
 
     def note_event(self, event: Event) -> None:
         """Ask anew after what may change a name: a channel of two is called as its other end."""
-        if isinstance(event, PeerShown | StateShown):
+        of_names = isinstance(event, StateShown) and StateKind.PROFILE in event.kinds
+        if of_names or isinstance(event, PeerShown):
             self._names.clear()

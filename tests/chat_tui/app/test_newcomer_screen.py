@@ -131,7 +131,7 @@ async def test_a_line_written_while_a_history_is_saved_is_in_sight_at_once_and_f
         meanwhile = shown(app)
         busy.set()
         await until(pilot, lambda: alice.snapshot().channels[0].messages == 2)
-        await until(pilot, lambda: "Saving" not in shown(app))
+        await until(pilot, lambda: "Saving" not in shown(app) and "will be there" in shown(app))
         text = shown(app)
 
     assert "Saving 1 message; then this is written: I will be there" in meanwhile
