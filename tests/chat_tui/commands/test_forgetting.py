@@ -9,7 +9,7 @@ from chat_tui.wording import sentences
 from sync.machine import SECOND
 from sync.view.view import PeerState
 from tests.support.chat_tui.acquainted import acquainted
-from tests.support.chat_tui.chats import run, running
+from tests.support.chat_tui.chats import meet, run, running
 from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.sync.nodes import until
 
@@ -45,12 +45,15 @@ async def test_who_is_forgotten_is_out_of_the_list_also_later_and_their_lines_st
     assert "they wrote stays here" in done.text
     assert listed.startswith("Nobody yet.")
     assert again.text == "Nobody called bob is known here. /who lists everyone."
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+    async with running(tmp_path, "alice") as alice:
         assert alice.snapshot().peers == ()
         lines = await alice.history.page(lobby(alice), before=None, limit=5)
         assert [line.text for line in lines] == ["remember me"]
-        await acquainted(alice, bob)
-        assert [one.nick for one in alice.snapshot().peers] == ["bob"]
+        async with running(tmp_path, "bob") as bob:  # who may dial alice before we do
+            await meet(alice, bob)
+            await until(
+                lambda: [one.nick for one in alice.snapshot().peers] == ["bob"], "bob is back"
+            )
 
 
 async def test_a_verified_key_a_blocked_one_and_a_channel_of_two_are_thought_of(
