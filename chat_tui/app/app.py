@@ -109,7 +109,7 @@ class ChatApp(Overlays):
     BINDINGS: ClassVar[list[BindingType]] = key_bindings.bindings_of(Place.EVERYWHERE, Place.CHAT)
 
     asks_widths = False
-    """Whether the terminal is asked how wide emoji of several characters are."""
+    """True where the terminal is asked how wide emoji of several characters are."""
 
     def __init__(
         self,

@@ -80,7 +80,7 @@ class Surroundings(Vertical):
         self.unwritten: tuple[str, ...] = ()
         """Lines that were submitted and are not written yet."""
         self.saving = False
-        """Whether a history is being saved, for which these wait."""
+        """True while a history is being saved, for which these wait."""
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""

@@ -40,7 +40,7 @@ class HearsWidths(Protocol):
     """An application that shows emoji of several characters where the terminal agrees on them."""
 
     asks_widths: bool
-    """Whether the terminal is to be asked."""
+    """True where the terminal is to be asked."""
 
     def hear_widths(self, agreed: frozenset[Joined]) -> None:
         """Take the kinds of emoji that have as many cells as are counted for them."""

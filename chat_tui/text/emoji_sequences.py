@@ -36,7 +36,7 @@ _EMOJI: Final = (
     "\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935\u2b05-\u2b55"
     "\u3030\u303d\u3297\u3299\U0001f004-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
-"""Where emoji are, without flags and tones; `cell_len` tells those that have two cells."""
+"""Places of emoji, without flags and tones; `cell_len` tells those that have two cells."""
 
 _HAVE_TONES: Final = re.compile(
     "[\u26f9\u270a-\u270d\U0001f385\U0001f3c2-\U0001f3c4\U0001f3c7\U0001f3ca-\U0001f3cc"

@@ -391,7 +391,7 @@ class SessionEnded:
     then_estimate: int = 0
     """Why by that one, and bytes that it is expected to take."""
     other_state: bool | None = None
-    """Whether its handshakes told different roots of state; None where that is not known."""
+    """True where its handshakes told different roots of state; None where that is not known."""
 
     @property
     def converged(self) -> bool:
