@@ -61,15 +61,16 @@ class Ends:
     def of_state(self, event: Ended, ended: Wish | None, now: Nanos) -> None:
         """Try again what moved, failed or was put off; later roots wish for all else.
 
-        A root that was told before both agreed wishes for nothing any more.
+        A root that was told before both agreed, on all or on what both can judge, wishes for
+        nothing any more.
         """
         key, outcome = SessionKey(event.channel, event.peer, event.plane), event.outcome
         self._note_kind(key, event, ended)
-        if outcome is Outcome.CONVERGED:
+        put_off = outcome is Outcome.BENIGN and (not event.answered or bool(event.then))
+        if outcome is Outcome.CONVERGED or (outcome is Outcome.BENIGN and not put_off):
             self._slots.let_go(key)
             return
-        put_off = outcome is Outcome.BENIGN and (not event.answered or bool(event.then))
-        if ended is None or (outcome is Outcome.BENIGN and not put_off):
+        if ended is None:
             return
         if (put_off or outcome is Outcome.MOVED) and ended.moved < MOVED_MAX:
             wait = GOVERNANCE_WITHIN if event.then else PUT_OFF_FOR

@@ -299,14 +299,17 @@ def state_over(made: Manager, outcome: Outcome, *, answered: bool = True) -> lis
     return list(made.handle(ended, NOW))
 
 
-def test_a_root_told_before_both_agreed_begins_no_second_session_unless_a_person_asks() -> None:
+@pytest.mark.parametrize("agreed", [Outcome.CONVERGED, Outcome.BENIGN])
+def test_a_root_told_before_both_agreed_begins_no_second_session_unless_a_person_asks(
+    agreed: Outcome,
+) -> None:
     made = settled(BOB)
     [_] = made.handle(StateDiffers(TEA, BOB), NOW)
     assert not made.handle(StateDiffers(TEA, BOB), NOW)
-    assert not state_over(made, Outcome.CONVERGED)
+    assert not state_over(made, agreed)
     [_] = made.handle(StateDiffers(TEA, BOB), NOW)
     assert not made.handle(Asked(TEA, BOB, "hash"), NOW)
-    [asked] = state_over(made, Outcome.CONVERGED)
+    [asked] = state_over(made, agreed)
     assert asked.why == ASKED
 
 
