@@ -316,7 +316,7 @@ class ChatApp(Overlays):
         elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
             self._show_text(line.text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
-            self._say(Notice(result.text))
+            self._around.answer(result.text, result.then)
         self._tick()
 
     def _put_back(self, line: Input) -> None:

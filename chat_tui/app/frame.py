@@ -4,7 +4,7 @@ Each panel is one cheap widget that is painted again only when its content diffe
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,12 +20,12 @@ from chat_tui.model.event_feed import Feed
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
-from chat_tui.widgets.messages import FollowChanged, NewestWanted, PaneKeysChanged
+from chat_tui.widgets.messages import CursorMoved, FollowChanged, NewestWanted, PaneKeysChanged
 from chat_tui.widgets.panel import Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs, bar
-from chat_tui.wording.key_line import SELECTED, key_line
+from chat_tui.wording.key_line import key_line
 from sync.machine import ChannelId
 from sync.view.view import Notice, Snapshot
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from chat_tui.debug.pane import DebugPane
     from chat_tui.transcript.conversation_pane import Reading
 
+
+Then: TypeAlias = Callable[[Snapshot], str]
 
 BOTH_FROM: Final = 24
 """Lines of a window that has room for two bands; in a lower one the question waits."""
@@ -75,6 +77,8 @@ class Surroundings(Vertical):
         self._company = Company()
         self._agreement = Agreement()
         self._keys_chosen: Chosen = USUAL
+        self._answer: tuple[Notice, Then] | None = None
+        """The last answer, and the sentence in its place once it does not hold any more."""
         self.held = 0
         """Lines that were written and wait for the disk."""
         self.unwritten: tuple[str, ...] = ()
@@ -110,6 +114,22 @@ class Surroundings(Vertical):
         if self._debug is not None:
             self._debug.change_keys(chosen)
 
+    def answer(self, text: str, then: Then | None = None) -> None:
+        """Say what came of a command; `then` says what to say instead as soon as it is so."""
+        notice = Notice(text)
+        self._answer = None if then is None else (notice, then)
+        self.status.say(notice)
+
+    def _look_at_answer(self, snapshot: Snapshot) -> None:
+        """Say the next thing where what is said as an answer does not hold any more."""
+        if self._answer is None:
+            return
+        notice, then = self._answer
+        if not self.status.says(notice):
+            self._answer = None
+        elif text := then(snapshot):
+            self.answer(text)
+
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
         info = sentences.find(snapshot, channel)
@@ -117,6 +137,7 @@ class Surroundings(Vertical):
         self._reading.tick(snapshot, info)
         if info is not None and (news := self._company.look(snapshot, info)):
             self.status.tell(Notice(news))
+        self._look_at_answer(snapshot)
         keys_named = self._keys_chosen
         hint = self._company.hint(info, keys_named)
         self._transcript.hint = (*sentences.without_lines(snapshot, info), *hint)
@@ -174,13 +195,14 @@ class Surroundings(Vertical):
     @on(DescendantFocus)
     @on(DescendantBlur)
     @on(PaneKeysChanged)
+    @on(CursorMoved)
     def _show_keys(self) -> None:
         """Show the keys of what has them; those of the input are the usual ones."""
         room = self.app.size.width - KEYS_PADDING
         if self._debug is not None and self.debug_has_keys:
             line = key_line(self._debug.keys, self._keys_chosen, room)
         elif self._transcript.has_focus:
-            line = key_line(SELECTED, self._keys_chosen, room)
+            line = key_line(self._reading.keys, self._keys_chosen, room)
         else:
             line = self._usual_keys
         self._keys.show(line)

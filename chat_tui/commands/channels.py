@@ -8,7 +8,7 @@ from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
 from sync.view.governance_infos import GovernanceInfo, Right, Role
-from sync.view.view import ChannelInfo
+from sync.view.view import ChannelInfo, Snapshot
 
 SECOND_OF_ITS_NAME: Final = re.compile(r"(#.+)-[0-9]+")
 """The title of a channel here, if one of its name was there before."""
@@ -29,11 +29,25 @@ async def join(chat: Chat, rest: str, _at: At) -> Result:
     number = SECOND_OF_ITS_NAME.fullmatch(title)
     also = f" You are in another channel called {number[1]}, too." if number else ""
     also += f" {alike}" if alike else ""
-    if info.governance is not None and info.governance.role is Role.NONE:
+    if info.governance is not None and _is_out(info):
         out = rights.why_out(chat.snapshot(), info, info.governance)
         text = out or f"You come into {title} as soon as somebody is here who is in it."
-        return Result(text=f"{text}{also}", channel=joined)
-    return Result(text=f"You are in {title}, {sentences.openness(info)}.{also}", channel=joined)
+
+        def then(snapshot: Snapshot) -> str:
+            now = sentences.find(snapshot, joined)
+            return "" if now is None or _is_out(now) else f"{_in(now)}{also}"
+
+        return Result(text=f"{text}{also}", channel=joined, then=then)
+    return Result(text=f"{_in(info)}{also}", channel=joined)
+
+
+def _is_out(info: ChannelInfo) -> bool:
+    return info.governance is not None and info.governance.role is Role.NONE
+
+
+def _in(info: ChannelInfo) -> str:
+    title, comma = sentences.channel_title(info), "," if info.governance is None else ";"
+    return f"You are in {title}{comma} {sentences.openness(info)}."
 
 
 async def leave(chat: Chat, rest: str, at: At) -> Result:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from chat_tui.client.chat import Chat
 from sync.errors import ChatError, LocalError, StorageError
 from sync.machine import ChannelId, MessageId
+from sync.view.view import Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.model.command_findings import Found
@@ -30,6 +31,8 @@ class Result:
     """True if a line was written in that channel: a script need not go there."""
     again: int = 0
     """Number of the last messages that line mode prints again."""
+    then: Callable[[Snapshot], str] | None = None
+    """Says what a screen is to show instead of `text` now; empty while that still holds."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""
 

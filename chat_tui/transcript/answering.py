@@ -1,18 +1,10 @@
 """Keys on a selected message: reply, edit, delete, and the way to what it answers and back."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.cells import cell_len
-
-from chat_tui.keys.table import with_keys
 from chat_tui.model.row import Row
-from chat_tui.terminal.themed_app import keys_of
-from chat_tui.text.links import link_spans
-from chat_tui.text.markup import is_marked
 from chat_tui.text.slash import is_command
-from chat_tui.transcript.row_layout import offer_of
-from chat_tui.transcript.text_layout import Look, is_written
 from chat_tui.widgets.composer import Composer
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.reactions import RECENT_MAX, choices
@@ -26,10 +18,6 @@ if TYPE_CHECKING:
 PLACES_KEPT: Final = 100
 """Messages to come back to, the last ones; nobody remembers more of the way."""
 
-SEPARATOR: Final = " · "
-DETAILS: Final = "{reading_details} details"
-UNFOLDS: Final = "{reading_details} unfolds"
-CLOSES: Final = "{close} back"
 NO_WAY_BACK: Final = (
     "There is nothing to come back from; {reading_answered} goes to what a message answers."
 )
@@ -95,53 +83,3 @@ class Answering:
     def forget(self) -> None:
         """Forget the way: another channel is open."""
         self._way.clear()
-
-    def keys(self, row: Row, look: Look, folded: int, cells: int) -> str:
-        """Return which keys there are for a message: all, with words for as many as fit.
-
-        Args:
-            row: the message.
-            look: how it is shown.
-            folded: how many of its lines are folded away.
-            cells: the room for it.
-        """
-        chosen = keys_of(self._place)
-        first = UNFOLDS if folded else DETAILS
-        last = [with_keys(one, chosen) for one in (first, CLOSES)]
-        all_of_them = [with_keys(one, chosen) for one in _keys(row, look)]
-        said = SEPARATOR.join([*all_of_them, *last])
-        worded = len(all_of_them)
-        while worded and cell_len(said) > cells:
-            worded -= 1
-            bare = " ".join(one.partition(" ")[0] for one in all_of_them[worded:])
-            said = SEPARATOR.join([*all_of_them[:worded], bare, *last])
-        return said
-
-
-def _keys(row: Row, look: Look) -> Iterator[str]:
-    """Yield keys and what they do, those first that are wanted most."""
-    line = row.line
-    if (offer := offer_of(row)) is not None:
-        yield f"{{reading_join}} join {offer.title}"
-    if line.act is None:
-        yield "{reading_reply} reply"
-        if line.own and not line.deleted:
-            yield "{reading_edit} edit"
-        if not line.deleted:
-            yield "{reading_react} react"
-        if line.own and not line.deleted:
-            yield "{reading_delete} delete"
-    yield "{reading_pin} unpin" if row.pinned else "{reading_pin} pin"
-    yield "{reading_quote} quote"
-    if look.raw:
-        yield "{reading_raw} marked up"
-    elif is_written(row) and is_marked(row.text):
-        yield "{reading_raw} raw"
-    if is_written(row) and link_spans(row.text):
-        yield "{reading_open} link"
-    if line.reply_to is not None:
-        yield "{reading_answered} what it answers"
-    yield "{reading_thread} answers"
-    if look.whole:
-        yield "{reading_fold} fold"
-    yield "{reading_copy} copy"

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from chat_tui.client.chat import Chat
 from chat_tui.keys.places import Place
-from chat_tui.keys.table import with_keys
+from chat_tui.keys.table import Does, with_keys
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.pager import END, Pager
 from chat_tui.model.row import Row
@@ -28,6 +28,7 @@ from chat_tui.transcript import gap_actions
 from chat_tui.transcript.answering import NO_WAY_BACK, Answering
 from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
+from chat_tui.transcript.message_keys import OF_GAP, keys_of_message
 from chat_tui.transcript.reader import Reader
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.messages import (
@@ -51,9 +52,6 @@ SELECTING: Final = frozenset({
     "back", "thread", "react", "join", "raw", "fold",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
-
-KEYS_AROUND: Final = 4
-"""Cells beside the keys: the sign before them, and the edges."""
 
 NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
 NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
@@ -186,6 +184,15 @@ class Reading(Vertical):
             self.acts.act_on(what, row.line)
 
     # -- keys ---------------------------------------------------------------------------------
+
+    @property
+    def keys(self) -> tuple[Does, ...]:
+        """Keys of what is selected, with what they do."""
+        shown, row = self.transcript, self.transcript.selected()
+        if row is None:
+            return OF_GAP
+        message_id = row.line.message_id
+        return keys_of_message(row, shown.look_at(message_id), shown.folded(message_id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: letters do while the transcript has the keys."""
@@ -388,7 +395,7 @@ class Reading(Vertical):
     @on(CursorMoved)
     @on(DescendantFocus)
     def show_keys(self) -> None:
-        """Say which keys there are now, and where in the hits we are."""
+        """Say where in the hits we are, or how one comes back to what is selected."""
         transcript = self.transcript
         said = "" if self._hits is None else self._hits.said(keys_of(self))
         if transcript.cursor is not None and not transcript.has_focus:
@@ -396,17 +403,8 @@ class Reading(Vertical):
             words = "a missing message" if row is None else " ".join(row.text.split())
             what = clip_cells(words, SIGNS_SHOWN)
             said = f"Selected: {what} · {self._named(LEFT)}"
-        elif transcript.cursor is not None and not said:
-            row = transcript.selected()
-            said = self._named(gap_actions.KEYS) if row is None else self._keys_for(row)
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
-
-    def _keys_for(self, row: Row) -> str:
-        message_id, cells = row.line.message_id, self.size.width - KEYS_AROUND
-        shown = self.transcript
-        look, folded = shown.look_at(message_id), shown.folded(message_id)
-        return self._answering.keys(row, look, folded, cells)
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:

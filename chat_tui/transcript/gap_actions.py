@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"ask_again", "hide"})
 """Those that keys only mean on such a line."""
 
-KEYS: Final = (
-    "{reading_details} what is known · {reading_ask} ask again now · "
-    "{reading_hide} hide this line · {close} back"
-)
 NO_MESSAGE: Final = (
     "This line stands for a message that is not here: {reading_ask} asks for it, "
     "{reading_details} says what is known."

@@ -75,6 +75,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """The selected message, or the one that the line belongs to that the cursor is on."""
         self.part = Part.TEXT
         """Part of that message the cursor is on."""
+        self._height = 0
+        """Lines there were when it was fitted into them last."""
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
@@ -223,6 +225,21 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             self._scroll(top)
         elif end > self.scroll_y + height:
             self._scroll(min(top, end - height))
+
+    def _fit(self) -> None:
+        """See `Transcript._fit`; a selected message that was in sight as a whole stays so."""
+        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        was_whole = index is not None and self._is_whole(index, self._height)
+        self._height = self.size.height
+        super()._fit()
+        if index is not None and was_whole:
+            self._bring_into_sight(index)
+
+    def _is_whole(self, index: int, height: int) -> bool:
+        """Return whether all lines of a row are among the `height` lines in sight."""
+        top = self._laid.heights.top(index)
+        end = top + len(self._laid.laid(index).strips)
+        return bool(height) and self.scroll_y <= top and end <= self.scroll_y + height
 
     def _scrolled_within(self, index: int, step: int) -> bool:
         """Scroll half a screen if the row goes on in that direction; returns whether it did."""

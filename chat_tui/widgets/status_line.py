@@ -85,6 +85,10 @@ class StatusLine(Horizontal):
         self._saying.answer(notice)
         self._draw()
 
+    def says(self, notice: Notice) -> bool:
+        """Return whether this very notice is what is said now."""
+        return self._saying.now is notice
+
     def tell(self, news: Notice) -> None:
         """Say what happened by itself, after any answer that is still to be read."""
         self._saying.news(news)

@@ -9,24 +9,6 @@ from chat_tui.keys.names import name_of
 from chat_tui.keys.table import Chosen, Does
 from chat_tui.wording.clicks import key_click
 
-SELECTED: Final[tuple[Does, ...]] = (
-    (("reading_reply",), "reply"),
-    (("reading_edit",), "edit"),
-    (("reading_react",), "react"),
-    (("reading_delete",), "delete"),
-    (("reading_pin",), "pin"),
-    (("reading_details",), "details"),
-    (("reading_quote",), "quote"),
-    (("reading_copy",), "copy"),
-    (("reading_thread",), "answers"),
-    (("reading_open",), "link"),
-    (("reading_graph",), "graph"),
-    (("reading_write",), "write"),
-    (("close",), "back"),
-    (("help",), "help"),
-)
-"""The keys while a message is selected."""
-
 GAP: Final = "  "
 
 

@@ -76,7 +76,9 @@ async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Pa
         [text] = await from_bob.texts(1)
         before = titles(bob)
         joined = await run(bob, "/accept alice")
+        assert joined.then is not None
         await until(lambda: governance_role(bob, plans) is Role.READER, "bob is in")
+        once_in = joined.then(bob.snapshot())
         await until(lambda: has_member(alice, plans, bob.identity.peer_id), "alice has heard")
         again = await said(alice, "/invite bob", plans)
 
@@ -88,6 +90,8 @@ async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Pa
     assert text.startswith("Come to #plans: /join chat1-")
     assert before == ["#lobby", "@alice"]
     assert joined.channel == plans
+    assert joined.text == "You come into #plans as soon as somebody is here who is in it."
+    assert once_in == "You are in #plans; only its 2 members can read it."
     assert again.text == "bob is in #plans already, as reader."
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> None:
-    async with reading(short_talk()) as (app, pilot):
+    async with reading(short_talk(), (140, 40)) as (app, pilot):
         for line in ("/set keys.reading_copy c, f12", "/set keys.reading_up w"):
             await command(pilot, line)
         await press(pilot, "ctrl+t")
@@ -32,7 +32,7 @@ async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> 
         await press(pilot, "w", "c")
         moved, copied = selected(app), app.clipboard
 
-    assert "r reply · e edit · + react · Del delete · p q t c · Enter details · Esc back" in hint
+    assert "p pin  Enter details  q quote  t answers  c copy" in hint
     assert unmoved == before
     assert not_copied == ""
     assert moved != before
@@ -84,7 +84,7 @@ async def test_keys_on_a_gap_are_changed_and_its_line_and_its_details_say_so() -
         await press(pilot, "x")
         hidden = "a message is lost" not in shown(app)
 
-    assert "Enter what is known · z ask again now · x hide this line" in hint
+    assert "Enter what is known  z ask again now  x hide this line" in hint
     assert "a message is lost; z tries again, x hides" in hint
     assert in_details
     assert kept

@@ -26,7 +26,7 @@ def talk(glyphs: Glyphs = UNICODE) -> App[Any]:
 async def select_reply(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await press(pilot, "ctrl+t")
-    await until(pilot, lambda: "Enter details" in shown(pilot.app))
+    await until(pilot, lambda: "Esc back" in shown(pilot.app))
 
 
 async def write_reply(pilot: Pilot[Any]) -> None:

@@ -36,7 +36,7 @@ def morning(glyphs: Glyphs = UNICODE) -> App[Any]:
 async def select(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await pilot.press("ctrl+t", "k", "k")
-    await until(pilot, lambda: "Enter details" in shown(pilot.app))
+    await until(pilot, lambda: "Esc back" in shown(pilot.app))
 
 
 async def search(pilot: Pilot[Any]) -> None:
@@ -64,7 +64,7 @@ async def link(pilot: Pilot[Any]) -> None:
 async def marked(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await press(pilot, "ctrl+t", "k")
-    await until(pilot, lambda: "v raw" in shown(pilot.app) or " v " in shown(pilot.app))
+    await until(pilot, lambda: "Esc back" in shown(pilot.app))
 
 
 async def raw(pilot: Pilot[Any]) -> None:
@@ -75,7 +75,7 @@ async def raw(pilot: Pilot[Any]) -> None:
 async def unfolded(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await press(pilot, "ctrl+t", "enter")
-    await until(pilot, lambda: "more lines" not in shown(pilot.app))
+    await until(pilot, lambda: "f fold" in shown(pilot.app))
 
 
 async def mentions(pilot: Pilot[Any]) -> None:

@@ -153,8 +153,9 @@ async def test_the_keys_of_a_line_are_those_that_it_has() -> None:
         await pilot.pause()
         of_own = shown(app)
 
-    assert "r reply · + react · p pin · q quote · u what it answers · t answers" in of_reply
-    assert "r reply · e edit · + react · Del delete · p pin" in of_own
+    assert "r reply  + react  p pin  Enter details  u what it answers  q quote" in of_reply
+    assert "edit" not in of_reply
+    assert "r reply  e edit  + react  Del delete  p pin" in of_own
 
 
 async def test_e_offers_the_text_of_now_and_delete_deletes() -> None:

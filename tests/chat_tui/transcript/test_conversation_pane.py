@@ -43,7 +43,7 @@ async def test_the_cursor_begins_at_the_lowest_message_and_moves(key: str) -> No
 
     assert begun == below == "malice? no, just the cable"
     assert above.startswith("@alice the projector")
-    assert "r reply · e edit · + react · Del delete · p q t y · Enter details · Esc back" in keys
+    assert "r reply  e edit  + react  Del delete  p pin  Enter details  Esc back" in keys
     assert "▸malice?" in keys
 
 

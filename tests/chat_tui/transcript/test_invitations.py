@@ -24,7 +24,7 @@ async def test_a_selected_invitation_is_joined_with_one_key_that_stands_at_the_f
     async with reading(invited(), size) as (app, pilot):
         offered = shown(app)
         await press(pilot, "ctrl+t")
-        await until(pilot, lambda: "J join #plans · r reply" in shown(app))
+        await until(pilot, lambda: "J join #plans  r reply" in shown(app))
         await press(pilot, "J")
         await until(pilot, lambda: REFUSED in shown(app))
 

@@ -3,8 +3,8 @@
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.widgets.status_queue import WAITING_MAX, Saying
 from chat_tui.wording import panels
-from sync.view.view import Level, Notice
-from tests.support.chat_tui.readings import command, reading, short_talk, shown, until
+from sync.view.view import Level, Notice, Snapshot
+from tests.support.chat_tui.readings import command, paint, reading, short_talk, shown, until
 
 ANSWER, OTHER = Notice("bob is no longer blocked"), Notice("Copied the message")
 NEWS, LATER = Notice("Back with bob: 2 received, 0 sent."), Notice("The network changed.")
@@ -148,3 +148,29 @@ async def test_news_does_not_hide_what_a_command_answered() -> None:
     assert NEWS.text in after
     assert NEWS.text not in interrupted
     assert NEWS.text in again
+
+
+async def test_an_answer_that_has_come_true_is_replaced_and_one_that_has_passed_is_not() -> None:
+    true = ""
+
+    def then(_snapshot: Snapshot) -> str:
+        return true
+
+    async with reading(short_talk()) as (app, pilot):
+        app._around.answer("It comes soon.", then)
+        await paint(app, pilot)
+        waiting = shown(app)
+        true = "It is here."
+        await paint(app, pilot)
+        came = shown(app)
+        true = ""
+        app._around.answer("It comes soon.", then)
+        app._around.status.be_quiet()
+        true = "It is here."
+        await paint(app, pilot)
+        passed = shown(app)
+
+    assert "It comes soon." in waiting
+    assert "It is here." in came
+    assert "It comes soon." not in came
+    assert "It is here." not in passed
