@@ -8,8 +8,9 @@ Rules:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NewType, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 Nanos: TypeAlias = int
 """A point in time (since the Unix epoch) or a span, in nanoseconds."""
@@ -37,8 +38,7 @@ def earlier(one: Nanos | None, other: Nanos | None) -> Nanos | None:
     return one
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """Input: the clock reached `deadline()`."""
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.memberships import checked_way_in, is_code
 from chat_tui.client.setup import Setup, default_nick

@@ -10,12 +10,12 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec.structs import replace
 
 from chat_tui.cli.local_directory import LocalDirectory
 from chat_tui.cli.options import (

@@ -5,11 +5,12 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
@@ -31,8 +32,7 @@ PATIENCE_S: Final = 2.0
 """Seconds of computing before a bar shows how far it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """Options of the command line; each field is the option of its name, in its unit.
 
     `loss`, `duplicate` and `reorder` are percent of the frames to each receiver; `delay`, `jitter`
@@ -121,18 +121,17 @@ class Request:
     def command(self, seed: int) -> str:
         """Return the command that runs `seed` alone, exactly as it ran here."""
         words = ["chat-tui sim"]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "reconcile":
+        for name, value in asdict(self).items():
+            if name == "reconcile":
                 words.append("--reconcile" if value else "--no-reconcile")
-            elif field.name == "mesh":
+            elif name == "mesh":
                 words += [] if value is None else ["--mesh" if value else "--broadcast"]
-            elif field.name == "protocol":
+            elif name == "protocol":
                 words += [] if value is None else [f"--protocol {value}"]
-            elif field.name in {"line", "rooms"}:
-                words += self._shape() if field.name == "rooms" else []
-            elif field.name not in {"seed", "seeds", "export", "layout"}:
-                words.append(f"--{field.name} {value}")
+            elif name in {"line", "rooms"}:
+                words += self._shape() if name == "rooms" else []
+            elif name not in {"seed", "seeds", "export", "layout"}:
+                words.append(f"--{name} {value}")
         return " ".join([*words, f"--seed {seed}", "--seeds 1"])
 
     def _shape(self) -> list[str]:
@@ -196,8 +195,7 @@ def simulate(request: Request, echo: Callable[[str], object], *, json_lines: boo
     return 1 if failed else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Result(Struct, frozen=True):
     """Result of one run, as text and as JSON."""
 
     good: bool

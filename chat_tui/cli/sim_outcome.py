@@ -1,8 +1,9 @@
 """Result of a simulated run, as text for people and as a JSON object."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TypeAlias
+
+from msgspec import to_builtins
 
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.scenario import Outcome
@@ -73,12 +74,12 @@ def as_json(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> Js
         "lines": outcome.written,
         "deliveries": outcome.deliveries,
         "gaps": outcome.gaps,
-        "latency_ms": asdict(outcome.latency_ms),
+        "latency_ms": to_builtins(outcome.latency_ms),
         "sent": {sort.value: _json_of(outcome.sent.get(sort, Sent())) for sort in Sort},
         "frames": outcome.frames,
         "frame_bytes": outcome.frame_bytes,
         "frames_received": outcome.frames_received,
-        "repairs": asdict(outcome.repairs),
+        "repairs": to_builtins(outcome.repairs),
         "possibly": {
             "marked": outcome.hints,
             "false": outcome.false_hints,

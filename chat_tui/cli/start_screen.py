@@ -8,8 +8,9 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from chat_tui.app.app import ChatApp
 from chat_tui.client import gc_policy

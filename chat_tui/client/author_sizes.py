@@ -6,8 +6,9 @@ Nothing is refused automatically: the order of arrival would then decide who sto
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from chat_tui.client.setup import Setup
 from storage.profile.profile import Profile
@@ -14,8 +15,7 @@ from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedProfile:
+class ClosedProfile(Struct, frozen=True):
     """A profile and its database; nobody else has them open meanwhile."""
 
     profile: Profile

@@ -1,14 +1,14 @@
 """Findings of the doctor's tests, as words and as JSON."""
 
-from dataclasses import asdict, dataclass
+from msgspec import Struct
+from msgspec.structs import asdict
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 NOT_TESTED = "not tested"
 """Level of a test that could not be made: nobody knows whether all is well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Result of one test; `fix` is empty where all is well.
 
     A warning concerns something the chat can do without.

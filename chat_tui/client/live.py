@@ -7,8 +7,9 @@ imports take as long as all the rest, so the node is made when it is needed.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from msgspec.structs import replace
 
 from chat_tui.client.author_sizes import AuthorSizes
 from chat_tui.client.chat import Progress, unheard

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
 
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.trust_book import TrustBook
@@ -48,24 +49,21 @@ DIRECT_OF_HOST_MAX: Final = 8
 """The same of people of one address, so that somebody else can still write to us."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
+class _Met(Struct, frozen=True):
     """A peer's link came up."""
 
     peer: PeerId
     nick: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Wished:
+class _Wished(Struct, frozen=True):
     """A peer wants a channel of two."""
 
     peer: PeerId
     noise_key: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Parted:
+class _Parted(Struct, frozen=True):
     """A peer's last link has ended."""
 
     peer: PeerId

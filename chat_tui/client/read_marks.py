@@ -6,9 +6,10 @@ Rules:
 3. Who hides theirs sees none.
 """
 
-from dataclasses import replace
 from enum import Enum
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import READ_MARKS

@@ -1,15 +1,15 @@
 """Choices of a start, made before the chat opens: profile, channel, and how to be reached."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from chat_tui.settings.preferences import Wishes
 from sync.entries.entry import NICK_MAX
 from sync.net.options import Options
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """Choices made on the command line, or in the first run's questions."""
 
     data_dir: Path

@@ -13,8 +13,10 @@ Rules:
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.text.namesakes import Names, look_alike_key, named_after, tell_apart
 from storage.profile.members import KnownPeer
@@ -46,8 +48,7 @@ STANDING_OF_HOST: Final = 4
 Computers with more people are rare, and keys cost nothing to make up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """Somebody known by a key.
 
     `nicks` are the names used, the last one first; that one since `named_ns` at the latest.

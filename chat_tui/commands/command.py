@@ -1,8 +1,9 @@
 """A /command, its context and its result, with the helpers that all commands share."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from chat_tui.client.chat import Chat
 from sync.errors import ChatError, LocalError, StorageError
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from chat_tui.model.command_findings import Found
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """Result of an input line. `action` names the view that shows more than `text`, if any does."""
 
     ok: bool = True
@@ -42,8 +42,7 @@ def refused(error: ChatError) -> Result:
     return Result(ok=False, text=str(error), refused_by_disk=isinstance(error, StorageError))
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Struct, frozen=True):
     """Context of a command: the open channel and the position of the cursor."""
 
     channel: ChannelId | None
@@ -61,8 +60,7 @@ Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]
 """(chat, what stands after the command, where) to what it did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One row of the table; `usage` names what may follow the command."""
 
     names: tuple[str, ...]

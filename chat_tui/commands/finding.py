@@ -1,8 +1,9 @@
 """Commands that find messages: by words, by a regular expression, by one's own name."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.commands.command import At, Command, Result, required

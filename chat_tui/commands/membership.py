@@ -1,8 +1,9 @@
 """Commands about who is in a governed channel: list, let in, remove, give roles, set the policy."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.peer_names import Named, one_named

@@ -6,8 +6,9 @@ that a line merely crosses cannot be taken for one of its ends.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.machine import MessageId
 from sync.view.view import CausalNode
@@ -36,16 +37,14 @@ def _ascii(arms: int) -> str:
     return "+" if arms & (UP | DOWN) else "-"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphLine:
+class GraphLine(Struct, frozen=True):
     """One line of the drawing: its lanes, and the message if it is one and not joints."""
 
     lanes: str
     message_id: MessageId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """Lines from the oldest to the newest; `shown` are the messages in it, `left_out` the rest."""
 
     lines: tuple[GraphLine, ...]

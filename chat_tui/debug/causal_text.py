@@ -1,8 +1,9 @@
 """The causal graph around a message, in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from chat_tui.debug.causal_graph import draw
 from chat_tui.debug.explanations import at as time_at
@@ -27,8 +28,7 @@ NODES_MAX: Final = 60
 """Messages in a graph: more than a tall screen has lines for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Struct, frozen=True):
     """Causal graph around `centre`, as read from the history; the nearest messages first."""
 
     centre: MessageId | None = None

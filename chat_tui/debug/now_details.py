@@ -1,9 +1,10 @@
 """Details of the rows of the tab Now: a plain sentence, then the numbers behind it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.debug.range_rows import session_detail
 from chat_tui.debug.section import Detail
@@ -39,8 +40,7 @@ MEANT: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class NowInfo:
+class NowInfo(Struct, frozen=True):
     """Everything the tab Now shows beyond the snapshot."""
 
     rates: RatesInfo

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, structs
+
 from chat_tui.text.times import span
 from sync.machine import Nanos
 from sync.sds.message import Delivery
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(Struct, frozen=True):
     """Details of an opened row: one plain sentence, then the formula with its values."""
 
     title: str
@@ -54,8 +55,7 @@ class Row:
     opens: Callable[[], Detail] | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """One part of the debug pane; `note` stands above its rows, `none` where there are none."""
 
     title: str
@@ -81,4 +81,4 @@ def detail_in_words(detail: Detail) -> str:
 def still(section: Section) -> Section:
     """Return a section without what moves by itself: bars that fill, minutes that pass by."""
     rows = [replace(row, share=None, spark=() if row.passes else row.spark) for row in section.rows]
-    return replace(section, rows=tuple(rows))
+    return structs.replace(section, rows=tuple(rows))

@@ -1,7 +1,8 @@
 """Payloads of sessions as an engineer reads them: what kind each is, in words, and as a tree."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.text.safe_text import clean_text
 from chat_tui.text.times import count, time_of_day
@@ -47,8 +48,7 @@ NAMES: Final = {
 """Names of kinds in the lines of the wire."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """Description of a frame: its short kind, its subject, and the rest in words."""
 
     kind: str

@@ -10,6 +10,8 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
+from msgspec import structs
+
 from chat_tui.debug import explanations
 from chat_tui.debug.explanations import percent
 from chat_tui.debug.section import Row, Section, in_words
@@ -151,7 +153,7 @@ def _to_request(
     if repair is None:
         return Section("To request (T_req)", 0, (), "nothing is missing")
     rows = [_request_row(snapshot, info, one) for one in repair.requests]
-    return replace(
+    return structs.replace(
         _section(
             f"To request (T_req {span(repair.t_min)} to {span(repair.t_max)})",
             repair.requests_count,

@@ -1,9 +1,9 @@
 """Lines of the debug pane: sections and opened details as styled text of a given width."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -35,8 +35,7 @@ BUSY: Final = "$warning"
 BAD: Final = "$error"
 
 
-@dataclass(frozen=True, slots=True)
-class PaneLine:
+class PaneLine(Struct, frozen=True):
     """One line; lines of one row share its `key`, by which it is selected. Without: a heading."""
 
     content: Content

@@ -3,8 +3,10 @@
 An act that makes no sense now (somebody who is off writes) does nothing, and says so by False.
 """
 
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.calimero.governance.ops import Key
 from sync.calimero.state.contents import Pin, Read, StateKind, Topic
@@ -20,52 +22,45 @@ TEXT_CHARACTERS_MAX: Final = 500
 """Of a line written in a demo: its panels are narrow."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """Participant `who` writes a line."""
 
     who: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lose:
+class Lose(Struct, frozen=True):
     """The next new message of `who` (None: of anybody) is lost on its way to `to`."""
 
     who: int | None
     to: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """From now on a share of all frames is lost: `percent`."""
 
     percent: int
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
+class Delay(Struct, frozen=True):
     """From now on a frame takes about `milliseconds` one way, give or take a half."""
 
     milliseconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """From now on a share of all frames arrives twice: `percent`."""
 
     percent: int
 
 
-@dataclass(frozen=True, slots=True)
-class LosePart:
+class LosePart(Struct, frozen=True):
     """From now on each receiver loses `percent` of the new messages; everything else arrives."""
 
     percent: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The link between two participants is cut, or mended if it was."""
 
     one: int
@@ -77,23 +72,20 @@ class Cut:
         return min(self.one, self.other), max(self.one, self.other)
 
 
-@dataclass(frozen=True, slots=True)
-class Divide:
+class Divide(Struct, frozen=True):
     """The network falls in two: `side` and the others; with an empty side it is whole again."""
 
     side: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Power:
+class Power(Struct, frozen=True):
     """A participant's computer is switched off, or on again."""
 
     who: int
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Expel:
+class Expel(Struct, frozen=True):
     """Participant `who` removes `whom` from the channel, which is governed."""
 
     who: int
@@ -101,38 +93,33 @@ class Expel:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class GiveCode:
+class GiveCode(Struct, frozen=True):
     """Participant `who` makes a code by which somebody may come in."""
 
     who: int
 
 
-@dataclass(frozen=True, slots=True)
-class EnterCode:
+class EnterCode(Struct, frozen=True):
     """Participant `who`, who is not in, enters the newest code that was made."""
 
     who: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetTopic:
+class SetTopic(Struct, frozen=True):
     """Participant `who` sets the topic."""
 
     who: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PinLine:
+class PinLine(Struct, frozen=True):
     """Participant `who` pins a line: the one `back` lines before the newest here."""
 
     who: int
     back: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAll:
+class ReadAll(Struct, frozen=True):
     """Participant `who` has read everything here, and says so."""
 
     who: int

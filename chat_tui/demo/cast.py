@@ -1,7 +1,8 @@
 """Names of everything that the demo tells of, and the record of what was told until now."""
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from chat_tui.demo.phrases import ID_SHOWN, quoted
 from sync.machine import MessageId, Nanos
@@ -18,8 +19,7 @@ class Weight(IntEnum):
     TURN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """One thing that happened at `at`; `who` is the participant it is about, -1 for nobody."""
 
     at: Nanos

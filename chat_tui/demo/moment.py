@@ -1,8 +1,9 @@
 """One moment of a demo or a replay: values only, so that it can be kept."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.demo.cast import Said
 from chat_tui.demo.crowd import Field
@@ -16,8 +17,7 @@ SOON: Final = 4
 """Of what comes next, as much as fits two lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """One participant: its conversation, and what its protocol does (no channel while off)."""
 
     name: str
@@ -36,8 +36,7 @@ class Person:
         return self.snapshot.channels[0] if self.snapshot.channels else None
 
 
-@dataclass(frozen=True, slots=True)
-class Air:
+class Air(Struct, frozen=True):
     """Network conditions: loss, delay, duplicates; in words sides, cut links and planned losses."""
 
     loss: float
@@ -48,8 +47,7 @@ class Air:
     dooms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Shot:
+class Shot(Struct, frozen=True):
     """A moment, with everything there is to draw.
 
     Attributes:

@@ -4,13 +4,13 @@ The first line says what it is; then comes one act a line; the last has the dige
 was played to its end. Whatever else a file holds is refused in one sentence.
 """
 
-import dataclasses
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, structs
 
 from chat_tui.demo import acts
 from chat_tui.demo.run import Intervention, Moment
@@ -45,8 +45,7 @@ KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """See the module docstring. `digest` is empty where the run was left before its end."""
 
     number: int
@@ -79,9 +78,7 @@ def save(path: Path, recording: Recording) -> None:
     if recording.people is not None:
         lines[0]["people"] = recording.people
     for moment, act in ((one.moment, one.act) for one in recording.acts):
-        lines.append(
-            {"at": list(moment), "act": type(act).__name__.lower(), **dataclasses.asdict(act)}
-        )
+        lines.append({"at": list(moment), "act": type(act).__name__.lower(), **structs.asdict(act)})
     if recording.digest:
         lines.append({"digest": recording.digest})
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -153,7 +150,7 @@ def _intervention(path: Path, at: int, fields: dict[str, Any], people: int) -> I
     if not isinstance(moment, list) or len(moment) != len(Moment._fields):
         raise _damaged(path, at, "it does not say when")
     events, now, before = (_number(path, at, one, 2**63) for one in moment)
-    if set(fields) != {field.name for field in dataclasses.fields(kind)}:
+    if set(fields) != set(kind.__struct_fields__):
         raise _damaged(path, at, "an act of this kind says other things")
     checked: dict[str, Any] = {
         name: _field(path, at, name, value, people) for name, value in fields.items()

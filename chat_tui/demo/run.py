@@ -7,8 +7,10 @@ whoever wants to go back plays it again as far as that.
 import random
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.demo.acts import Act, Write, do
 from chat_tui.demo.cast import Said
@@ -42,8 +44,7 @@ class Moment(NamedTuple):
     acts: int
 
 
-@dataclass(frozen=True, slots=True)
-class Intervention:
+class Intervention(Struct, frozen=True):
     """An act of the person, and the moment at which it was done."""
 
     moment: Moment

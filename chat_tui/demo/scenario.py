@@ -1,9 +1,10 @@
 """A scenario of the demo as a value: who is there, what happens when, and what must be true."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from chat_tui.demo.acts import Act
 from sync.group.values import SessionEnded
@@ -29,8 +30,7 @@ class At(NamedTuple):
     act: Act
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Result of a check: a claim, whether it holds, and the counts or the reason why not."""
 
     claim: str
@@ -60,8 +60,7 @@ class Past(NamedTuple):
 Check: TypeAlias = Callable[[Past], Verdict]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """See the module docstring.
 
     Attributes:

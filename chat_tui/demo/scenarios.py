@@ -1,7 +1,8 @@
 """The scenarios, by their numbers."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.demo import checks
 from chat_tui.demo.acts import (

@@ -9,9 +9,11 @@ Rules:
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.demo.acts import Act
 from chat_tui.demo.crowd import field_of
@@ -42,8 +44,7 @@ SLICE_S: Final = 0.06
 """Seconds of computing at once: the chat below the demo must not wait for longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A step: where it is in the run, and what it looks like."""
 
     moment: Moment

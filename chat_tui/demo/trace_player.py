@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.demo.moment import Shot
 from chat_tui.demo.pacing.traffic import Traffic

@@ -7,8 +7,10 @@ what was recorded.
 from bisect import insort
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.demo.cast import Said
 from chat_tui.demo.moment import Person, Shot, Titles, following
@@ -56,8 +58,7 @@ IN_WORDS: Final = {
 NETWORK: Final = "A recorded trace: nothing leaves this program."
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """A message that the trace told of."""
 
     line: Line

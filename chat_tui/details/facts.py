@@ -5,9 +5,10 @@ the rest is looked at anew each second, and costs nothing while nobody looks.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.client.chat import Chat
 from chat_tui.details.frames import Heard, Role, about
@@ -49,8 +50,7 @@ class Way(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """Way, time and sending peer of a message's arrival, as far as they are kept."""
 
     way: Way
@@ -58,8 +58,7 @@ class Arrival:
     peer: PeerId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FromDisk:
+class FromDisk(Struct, frozen=True):
     """Data on a message that is read from the disk."""
 
     stored: StoredInfo | None = None
@@ -78,8 +77,7 @@ class FromDisk:
     """Whether the minute has more than were counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """See the module docstring."""
 
     snapshot: Snapshot

@@ -4,10 +4,11 @@ Rule: only frames that have the id in them are decoded; the others cost one sear
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from sync.errors import RemoteError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -33,8 +34,7 @@ class Role(Enum):
     """The message is in its repair request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """A frame that is about a message. `peer` is its other end; None for everybody."""
 
     at: Nanos

@@ -4,8 +4,9 @@ Rule: what is missing is known by what names it alone; the naming messages are r
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.client.chat import Chat
 from chat_tui.debug.explanations import at, request, seconds
@@ -40,8 +41,7 @@ NO_MORE: Final = "Nothing is missing here any more, as far as anybody has said."
 NOT_SAID: Final = "nobody has said who wrote it"
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+class Hole(Struct, frozen=True):
     """A missing message, as the messages here name it."""
 
     entry: HistoryEntry

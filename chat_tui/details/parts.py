@@ -1,23 +1,22 @@
 """Labelled parts of a message's details, and the lines that a part consists of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 NAMES_SHOWN: Final = 12
 """Names in one line; a crowd is counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """One line before it is wrapped; `quiet` for what is a formula, or only beside the point."""
 
     text: str
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One part, under a label; the first has none."""
 
     label: str

@@ -1,7 +1,8 @@
 """The history of one message: what was noted, heard and said of it, in the order of time."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.debug.explanations import T_REQ, T_RESP, answer_draw, request_draw, seconds
 from chat_tui.details.facts import SLACK, Known, Way
@@ -26,8 +27,7 @@ MARKED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """Something that happened; `steps` are the formula with its values."""
 
     at: Nanos

@@ -8,8 +8,9 @@ Rules:
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from chat_tui.keys.names import name_of, parse_keys
 from chat_tui.keys.places import Place
@@ -22,8 +23,7 @@ Does: TypeAlias = tuple[tuple[str, ...], str]
 """Ids of keys, and what they do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One thing that keys do: `keys` as Textual names them, with commas between."""
 
     id: str

@@ -6,8 +6,9 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.app.unsaved_lines import Held, Input
 from chat_tui.client import gc_policy

@@ -3,8 +3,9 @@
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from chat_tui.client.doctor_findings import Finding, as_json, as_lines
 from chat_tui.client.live import Client

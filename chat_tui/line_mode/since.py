@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.client.live import Client
 from chat_tui.model.conversation import BEGINNING
@@ -25,8 +26,7 @@ HOW: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(Struct, frozen=True):
     """A place: behind the message whose id begins with `prefix`, else from `from_ns` on."""
 
     prefix: str = ""

@@ -1,9 +1,10 @@
 """Results of commands about reading: a place, hits or a list; printed in line mode."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from chat_tui.model.row import shown_text
 from chat_tui.text.namesakes import called, shared_among
@@ -17,8 +18,7 @@ DEPTH_SHOWN: Final = 8
 """Steps of a list of replies that stand further in; more would leave no room for the texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """Messages that have the words of `query`, oldest first; `more` if there are older ones."""
 
     query: str
@@ -30,8 +30,7 @@ class Hits:
     """Index of the one to go to first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """Messages to choose from, oldest first, under a title."""
 
     title: str
@@ -44,8 +43,7 @@ class Listed:
     """Titles of the channels, where the messages are of several."""
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """A place to go to: the first message at or after `position`, or just that message."""
 
     position: Position
@@ -54,31 +52,27 @@ class Goal:
     """The message that one came from, to come back to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detailed:
+class Detailed(Struct, frozen=True):
     """A message whose details are wanted; its bytes, if `raw`."""
 
     line: Line
     raw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """Something that is done to the screen alone: `bare`, `clear`, `unread`, `copy`, ..."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+class Acted(Struct, frozen=True):
     """Something that is done with one message on a screen: `copy`, `quote` or `open_link`."""
 
     what: str
     line: Line
 
 
-@dataclass(frozen=True, slots=True)
-class Holes:
+class Holes(Struct, frozen=True):
     """A request for what is known of missing messages: those before one message, or all."""
 
     after_gap: MessageId | None = None

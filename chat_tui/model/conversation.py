@@ -10,8 +10,9 @@ Rules:
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.parked_lines import ParkedLines
 from chat_tui.model.folds import Folds, is_folded

@@ -1,7 +1,8 @@
 """A row of a conversation, and how rows change: the words between the model and its painters."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.safe_text import clean_nick, clean_text
@@ -11,8 +12,7 @@ from sync.view.governance_infos import Lateness
 from sync.view.view import Line
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One message and what stands above it; `text` and `nick` are safe to show."""
 
     line: Line
@@ -57,24 +57,21 @@ class Row:
         return self.line.after_gap and not self.gap_hidden
 
 
-@dataclass(frozen=True, slots=True)
-class Inserted:
+class Inserted(Struct, frozen=True):
     """`count` rows now begin at `index`; those after have moved down."""
 
     index: int
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """`count` rows that began at `index` are gone."""
 
     index: int
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """The row at `index` has to be painted again."""
 
     index: int

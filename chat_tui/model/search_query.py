@@ -1,8 +1,10 @@
 """The language of a search: words, and who wrote, where, when, with what."""
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.text.dates import day_after, moment
 from chat_tui.text.namesakes import look_alike_key
@@ -34,8 +36,7 @@ KEY_MIN: Final = 4
 """Characters of a fingerprint that name somebody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A search as it was understood: the lines it wants, and the words that are to stand out."""
 
     wanted: Wanted

@@ -1,10 +1,11 @@
 """The first run: prefilled questions on one screen, which work without a network."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -24,8 +25,7 @@ JOIN: Final = "/join "
 KEYS: Final = "Enter starts, Tab goes to the next field, {close} leaves"
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """Answers given at the first run; no `invite` means the open lobby."""
 
     name: str

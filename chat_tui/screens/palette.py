@@ -1,9 +1,9 @@
 """The palette: everything that can be done, found by a part of its name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -49,8 +49,7 @@ TITLE_CELLS: Final = 30
 """Of the left column: the longest command and how it is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One thing that can be done; `action` is what the application is asked for."""
 
     title: str

@@ -7,8 +7,9 @@ Rules:
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from chat_tui.keys.names import parse_keys
 from chat_tui.keys.places import Place
@@ -65,8 +66,7 @@ class Unfit(LocalError):  # noqa: N818  it is a sentence for the person, as ever
         super().__init__(f"{shown} is not valid: it is {expected}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(Struct, frozen=True):
     """On or off."""
 
     expected: str = "on or off"
@@ -94,8 +94,7 @@ class Switch:
         return "on" if value else "off"
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Struct, frozen=True):
     """One of some words."""
 
     choices: tuple[str, ...]
@@ -124,8 +123,7 @@ class OneOf:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A whole number from `low` to `high`."""
 
     low: int
@@ -159,8 +157,7 @@ class Whole:
         return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class OrNone(Generic[T]):
+class OrNone(Struct, Generic[T], frozen=True):
     """A value of `kind`, or none, for which `none` is written."""
 
     kind: Kind[T]
@@ -201,8 +198,7 @@ class OrNone(Generic[T]):
             raise Unfit(value, self.expected) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text that `check` finds nothing wrong with; what it raises says what to do."""
 
     expected: str
@@ -229,8 +225,7 @@ class Text:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Any number of texts that `check` finds nothing wrong with; typed with spaces between.
 
     For none of them, `none` is typed.
@@ -269,8 +264,7 @@ class Words:
         return " ".join(value) or self.none
 
 
-@dataclass(frozen=True, slots=True)
-class KeyList:
+class KeyList(Struct, frozen=True):
     """One key or more, any of which does the same in a place."""
 
     place: Place = Place.EVERYWHERE
@@ -298,8 +292,7 @@ class KeyList:
         return ", ".join(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Hours:
+class Hours(Struct, frozen=True):
     """A part of the day, possibly over midnight: minutes of the day it begins and ends at."""
 
     expected: str = 'a time of day like "22:00-07:00"'

@@ -7,10 +7,11 @@ Rules:
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from chat_tui.keys import table
 from chat_tui.settings import toml_file
@@ -35,8 +36,7 @@ class Source(Enum):
     COMMAND_LINE = "the command line"
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
+class Wishes(Struct, frozen=True):
     """Settings known before the profile is: the user's file and the command line."""
 
     user_file: Path | None = None
@@ -45,10 +45,13 @@ class Wishes:
     """Names and values as typed (`--set name=value`), already checked."""
 
 
+NO_WISHES: Final = Wishes()
+
+
 class Preferences:
     """The settings of one run; without files they are kept in memory alone."""
 
-    def __init__(self, profile_file: Path | None = None, wishes: Wishes = Wishes()) -> None:
+    def __init__(self, profile_file: Path | None = None, wishes: Wishes = NO_WISHES) -> None:
         self.profile_file = profile_file
         self.user_file = wishes.user_file
         self.on_screen = False

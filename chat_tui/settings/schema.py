@@ -4,10 +4,11 @@ A setting that only the next start can take up says so; all others are true at o
 """
 
 import ipaddress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from chat_tui.keys.table import KEYS, USUAL
 from chat_tui.settings.colour_names import COLOUR_NAMES, COLOUR_OF_KEY
@@ -41,8 +42,7 @@ class When(Enum):
     START = "at the next start"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Setting(Generic[T]):
+class Setting(Struct, Generic[T], frozen=True, eq=False):
     """One row of the table. `help` says what a change does."""
 
     name: str

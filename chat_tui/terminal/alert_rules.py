@@ -7,8 +7,9 @@ Rules:
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos
@@ -26,8 +27,7 @@ NOTICE_CELLS: Final = 120
 DAY_MINUTES: Final = 24 * 60
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Alert preferences of the person; see the settings of the same names."""
 
     alerts: str = "mentions"
@@ -37,8 +37,7 @@ class Rules:
     quiet_hours: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """Alerts that one message raises."""
 
     bell: bool = False

@@ -11,9 +11,10 @@ Rules:
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.text.look_alikes import CAPITALS, LETTERS
 from chat_tui.text.safe_text import clean_nick, same_nick_key

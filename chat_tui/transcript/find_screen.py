@@ -4,9 +4,9 @@ Every search runs beside the chat, and ends when the next one begins. Text of pe
 `Content`, never markup.
 """
 
-from dataclasses import replace
 from typing import ClassVar, Final
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import (
@@ -26,8 +27,7 @@ TICK_FOR: Final[Nanos] = 24 * HOUR
 """Time for which a message says that it was received, with `ticks = recent`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taste:
+class Taste(Struct, frozen=True):
     """Display options of rows; the defaults are those of the settings."""
 
     nick_cells: int = NICK_WIDTH.default

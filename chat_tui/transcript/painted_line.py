@@ -1,7 +1,8 @@
 """One line of the screen, as it was painted: what is compared to paint only what differs."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from chat_tui.transcript.row_layout import Laid
 
@@ -16,8 +17,7 @@ class Part(Enum):
     """The line after the last row, where messages wait for such."""
 
 
-@dataclass(frozen=True, slots=True)
-class Painted:
+class Painted(Struct, frozen=True):
     """One line of the screen: a line of a row, and the word at its mark.
 
     `word` is the sentence where the line is a gap's; a line after the row's last is the tail.

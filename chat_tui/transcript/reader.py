@@ -8,9 +8,9 @@ Rules:
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import ClassVar, Final
 
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache

@@ -1,8 +1,8 @@
 """One row of the conversation as the lines of the screen it fills, for a given width."""
 
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
@@ -53,8 +53,7 @@ JOIN: Final = "join"
 """Before the channel that a message invites to; a click joins it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """Layout parameters of rows: the cells of a line, the character set and the taste."""
 
     width: int
@@ -79,8 +78,7 @@ class Shape:
         return max(TEXT_CELLS_MIN, self.width - self.gutter - TAIL)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
+class Laid(Struct, frozen=True, eq=False):
     """A row laid out: separators, then the message. Two layouts are never equal."""
 
     row: Row

@@ -1,10 +1,11 @@
 """The signs and words for how sure we are that somebody has our message, and a few other signs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import span
@@ -16,8 +17,7 @@ WORD_FOR: Final[Nanos] = MINUTE
 """Time for which an unsettled mark also says its word: who just wrote still looks there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True):
     """The signs of one character set; every sign has a word elsewhere."""
 
     marks: dict[Delivery, str]

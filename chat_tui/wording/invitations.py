@@ -4,9 +4,10 @@ Rule: nobody enters a channel because of what somebody wrote; one key or command
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.text.safe_text import clean_text
 from sync.errors import LocalError
@@ -20,8 +21,7 @@ DAMAGED: Final = "a channel"
 """Said where a code cannot be read; who tries it is told why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """The channel that a message invites to."""
 
     way_in: str

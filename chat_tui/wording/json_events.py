@@ -1,10 +1,11 @@
 """Events as JSON objects: the contract of `plain --json`, `tail --json` and `status --json`."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct, structs
 
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.sentences import channel_title
@@ -75,7 +76,7 @@ def message(line: Line, name: Name) -> Json:
         "deleted": line.deleted,
         "hidden_by": None if line.hidden_by is None else line.hidden_by.peer,
         "late": None if line.late is Lateness.IN_TIME else line.late.name.lower(),
-        "reactions": [dataclasses.asdict(reaction) for reaction in line.reactions],
+        "reactions": [structs.asdict(reaction) for reaction in line.reactions],
         "delivery": None if line.delivery is None else line.delivery.value,
         "waits": line.waits,
         "reply_to": line.reply_to,
@@ -227,7 +228,7 @@ def state_events(event: StateShown, state: StateInfo, name: Name) -> list[Json]:
 
 def _session(event: SyncShown | LiveShown, name: Name) -> Json:
     """Return the end of a comparison of histories, or that a session stays, or has stayed."""
-    fields = dataclasses.asdict(event)
+    fields = structs.asdict(event)
     channel = name(fields.pop("channel"))
     if isinstance(event, SyncShown):
         elapsed_ns = fields.pop("elapsed_ns")
@@ -275,9 +276,8 @@ def dumps(event: Json) -> str:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
     if isinstance(value, bytes):
         return value.hex()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = dataclasses.fields(value)
-        return {field.name: _plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Struct):
+        return {name: _plain(item) for name, item in structs.asdict(value).items()}
     if isinstance(value, Role | Access):
         return value.name.lower()
     if isinstance(value, Enum):

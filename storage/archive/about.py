@@ -1,8 +1,9 @@
 """Facts of a note about the exporter: its version, protocols and the parameters of its channels."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import metadata
+
+from msgspec import to_builtins
 
 from sync.manager.registry import PROTOCOLS
 from sync.sds.parameters import PROFILES
@@ -24,6 +25,6 @@ def capabilities() -> list[str]:
 def parameters(profiles: Mapping[str, str]) -> dict[str, object]:
     """Return what the profiles of channels stand for, by channel."""
     return {
-        channel: {"profile": name, **(asdict(PROFILES[name]) if name in PROFILES else {})}
+        channel: {"profile": name, **(to_builtins(PROFILES[name]) if name in PROFILES else {})}
         for channel, name in profiles.items()
     }

@@ -12,11 +12,11 @@ of the exports that it was made of, for the pipeline and for an import. It says 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from storage.archive.tables import HISTORY, HISTORY_DIR, replace_text
 from storage.results import has_results, published_in, small_text
@@ -35,8 +35,7 @@ IN_FILES: Final = pa.schema([field for field in HISTORY if field.name not in ("n
 """The columns of its files; the channel stands in their path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Consolidated:
+class Consolidated(Struct, frozen=True):
     """A run of `consolidate`, in the results `out`."""
 
     out: Path

@@ -10,10 +10,11 @@ Rules:
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from storage.archive import about
 from storage.archive.export_state import State
@@ -55,8 +56,7 @@ Tell: TypeAlias = Callable[[int, int], None]
 """(rows written so far, rows to write)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Scope of an export: everything, or one channel's, or from a day on."""
 
     channel: str | None = None
@@ -64,8 +64,7 @@ class Wanted:
     log: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Counts of a finished export."""
 
     messages: int
@@ -79,8 +78,7 @@ class Summary:
     """Signed ops of governed channels."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, frozen=True):
     """One file to be written; `done` is noted of its day then."""
 
     table: str

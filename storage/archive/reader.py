@@ -7,7 +7,6 @@ those of a history come as they lie there, in the order of the chat.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Struct, field
 
 from storage.archive.consolidated import CONSOLIDATE, Consolidated
 from storage.archive.tables import FORMAT, HISTORY_DIR, MAJOR, NOTE, OPS_DIR, read_format
@@ -52,8 +52,7 @@ class Row(NamedTuple):
     body: object
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(Struct, frozen=True):
     """The exports and consolidated histories in and below a directory."""
 
     files: Mapping[ChannelId, Sequence[Sequence[Path]]]

@@ -3,9 +3,10 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
+
+from msgspec import Struct
 
 from storage.sqlite.columns import STATUS, U64_MAX, from_u64, to_u64
 from storage.sqlite.migrations import MIGRATIONS
@@ -44,8 +45,7 @@ BEFORE_MAX: Final = 10_000
 """Hardly more than the newest messages before that time are named by later ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredDay:
+class StoredDay(Struct, frozen=True):
     """Stored messages of one day of a channel.
 
     `mark` changes whenever they do: how many messages and the sum of their numbers, of all and of

@@ -14,13 +14,13 @@ Everything in an export is untrusted; what is believed is what a signed header s
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from sync.machine import SECOND, Nanos
 
@@ -184,8 +184,7 @@ class UnknownFormatError(Exception):
     """An export has a format that has no reader here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Note of an export about itself; `more` is for whoever wrote it (where to go on, and how)."""
 
     nodes: Sequence[str]

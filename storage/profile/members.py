@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from storage.sqlite.columns import from_u64, peer_id
 from storage.sqlite.database import Database
@@ -50,8 +51,7 @@ LEAVING: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPeer:
+class KnownPeer(Struct, frozen=True):
     """A peer we have had a link with, by our own clock, and where it answered last."""
 
     peer: PeerId

@@ -17,9 +17,11 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from sync.errors import LocalError
 
@@ -56,8 +58,7 @@ class ProfileInUseError(LocalError):
         self.socket = socket
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Settings kept from one start to the next; None where nothing was chosen yet."""
 
     nick: str | None = None
@@ -68,8 +69,7 @@ class Settings:
     """Whether the person was told that others see up to where they have read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """The two seeds of an identity, 32 bytes each (see `Identity.from_seed`)."""
 
     signing_seed: bytes

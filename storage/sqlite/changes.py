@@ -10,8 +10,9 @@ took back is not shown while that waits for its place.
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from storage.sqlite.columns import DELIVERY_OF, STATUS, from_u64, message_id
 from storage.sqlite.looks import (
@@ -119,8 +120,7 @@ CHANGING_ROWS: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """A line that is changed."""
 
     channel: bytes

@@ -3,10 +3,11 @@
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from storage.sqlite.columns import STATUS, U64_MAX, from_u64, message_id
 from storage.sqlite.database import Database

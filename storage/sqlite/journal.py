@@ -7,9 +7,10 @@ stored.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias, TypeVar, assert_never
+
+from msgspec import Struct
 
 from storage.sqlite import changes
 from storage.sqlite.ancestry import under
@@ -126,8 +127,7 @@ NEWEST: Final = 2
 """Messages a causal history names when every message is named already."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Struct, frozen=True):
     """An author signed several entries with one place in their log: proof of two faces."""
 
     author: PeerId
@@ -136,8 +136,7 @@ class Fork:
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
+class Hole(Struct, frozen=True):
     """An entry we lack, named by its author's next one."""
 
     author: PeerId

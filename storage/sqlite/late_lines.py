@@ -6,8 +6,9 @@ a removal that comes later marks what came before.
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from storage.sqlite.columns import from_u64, message_id
 from storage.sqlite.payloads import entry_of

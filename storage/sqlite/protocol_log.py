@@ -11,10 +11,11 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final, Self
+
+from msgspec import Struct
 
 from storage.sqlite.clock_id import clock_id
 from storage.sqlite.rows import Row, execute_for_rows
@@ -253,8 +254,7 @@ class LogFile:
             self._names.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class LogDay:
+class LogDay(Struct, frozen=True):
     """The rows of a channel and a day: the numbers of the first and the last, and how many."""
 
     channel: ChannelId
@@ -264,8 +264,7 @@ class LogDay:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogBoot:
+class LogBoot(Struct, frozen=True):
     """The rows of one start: the `seq` of the first and the last, and whether it ended well."""
 
     boot: int

@@ -9,8 +9,9 @@ import sqlite3
 import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from storage.sqlite.governance import has_ops, ops_after
 from storage.sqlite.looks import readable

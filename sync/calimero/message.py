@@ -1,8 +1,9 @@
 """Messages of a Calimero stream, between two who sync one channel."""
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import GroupId, Key
 
@@ -24,8 +25,7 @@ class Payload(IntEnum):
     GROUP_DELTA_RESPONSE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Init:
+class Init(Struct, frozen=True):
     """First message of either end: who it is, which channel it is about, and what for.
 
     Attributes:
@@ -41,21 +41,18 @@ class Init:
     signature: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A message of the protocol: its kind and its bytes."""
 
     kind: Payload
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueError:
+class OpaqueError(Struct, frozen=True):
     """The sender does not go on, and does not say why."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotMaterialized:
+class NotMaterialized(Struct, frozen=True):
     """The sender has nothing of the channel yet."""
 
 

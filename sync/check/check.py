@@ -11,9 +11,10 @@ Rules:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from sync.check.descent import Answering, Asking, Found
 from sync.check.message import (
@@ -51,27 +52,23 @@ class Result(Enum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """Input, initiator only: the stream is open."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameReceived:
+class FrameReceived(Struct, frozen=True):
     """Input: the peer's next frame, decoded."""
 
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
-class SendFrame:
+class SendFrame(Struct, frozen=True):
     """Effect: send this frame, length-prefixed, on the check's stream."""
 
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFinished:
+class CheckFinished(Struct, frozen=True):
     """Effect, the last one: the check is over."""
 
     result: Result

@@ -6,9 +6,10 @@ Rules:
 2. An honest side's words always fit into one frame: questions are cut, frames never.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.machine import Nanos
 
@@ -48,16 +49,14 @@ waiting for others, dropped. They are known, and hold nothing up, but nobody may
 None where nothing is said of what was brought."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The initiator opens: its salt, and the retention floor below which it keeps nothing."""
 
     salt: bytes
     floor: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """The responder's salt, floor, and what it holds from the higher of both floors on."""
 
     salt: bytes
@@ -67,8 +66,7 @@ class Proof:
     aside: Aside = None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Count and digest of what the initiator holds from the higher of both floors on."""
 
     count: int
@@ -76,16 +74,14 @@ class Verdict:
     aside: Aside = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """Question for the children of nodes of a level, 1 to 4, by rising index."""
 
     level: int
     indexes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(Struct, frozen=True):
     """A node or leaf that holds ids; `count` says how many if it is a leaf, else it is 0."""
 
     index: int
@@ -93,32 +89,28 @@ class Child:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A node and all its children, rising."""
 
     index: int
     children: tuple[Child, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hashes:
+class Hashes(Struct, frozen=True):
     """Answer to `Ask`, in its order."""
 
     level: int
     nodes: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """The rows (`sync.structures.set_digest`) the sender has of a leaf, rising."""
 
     index: int
     rows: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Leaves:
+class Leaves(Struct, frozen=True):
     """Question with the initiator's rows of leaves, by rising index; answer with the other's."""
 
     leaves: tuple[Leaf, ...]
@@ -134,8 +126,7 @@ class Ending(Enum):
     TOO_MANY_DIFFERENCES = "too many messages are missing"
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The last frame of a check that was not equal."""
 
     ending: Ending

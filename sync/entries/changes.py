@@ -12,10 +12,11 @@ Rules:
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
+from msgspec.structs import replace
 
 from proto import entry_pb2
 from sync.entries.entry import HASH_SIZE, TEXT_MAX, Entry, Kind, decode_text, encode_text
@@ -42,24 +43,21 @@ _PRINTABLE_FROM: Final = "!"
 _DELETE: Final = "\x7f"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Another text in place of the target's."""
 
     target: MessageId
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reactions:
+class Reactions(Struct, frozen=True):
     """All reactions of the author to the target: none, if they were taken back."""
 
     target: MessageId
     emojis: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(Struct, frozen=True):
     """The target is hidden."""
 
     target: MessageId
@@ -68,8 +66,7 @@ class Redaction:
 Change: TypeAlias = Edit | Reactions | Redaction
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A text stands for the target, which its author had written with a clock far ahead.
 
     It is a line itself, with an earlier Lamport time than the target's, which it does not name
@@ -79,8 +76,7 @@ class Replacement:
     target: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class TakenBack:
+class TakenBack(Struct, frozen=True):
     """The target, a change of the same author with a later Lamport time, has no effect.
 
     So a change that a clock far ahead had stamped does not win again once its time comes. It is no
@@ -90,8 +86,7 @@ class TakenBack:
     target: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Anew:
+class Anew(Struct, frozen=True):
     """An entry to write: it says again, or takes back, what was stamped with a wrong clock."""
 
     kind: int
@@ -106,8 +101,7 @@ REPLACES: Final = b"\x1a\x20"
 """Bytes before the id in the body of a text that replaces another; few others have them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """Combined effect of all changes on a message."""
 
     text: str | None = None

@@ -6,12 +6,12 @@ a receiver orders by is signed. An entry's bytes are kept and relayed as they ca
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
 
 from proto import entry_pb2
 from sync.errors import DecodeError, LocalError
@@ -48,8 +48,7 @@ class Kind(IntEnum):
     REDACTION = entry_pb2.KIND_REDACTION
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(Struct, frozen=True):
     """A message this one causally depends on; all three values are fixed by that message."""
 
     message_id: MessageId
@@ -57,8 +56,7 @@ class Parent:
     waku_hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The part the author signs. `backlink` and `skiplink` are ids of the same author log."""
 
     author: PeerId
@@ -78,8 +76,7 @@ class Header:
     What they are is `sync.calimero.governance`'s."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A header, the signature over it and the body; `content` is all of them as sent."""
 
     message_id: MessageId
@@ -90,8 +87,7 @@ class Entry:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """The body of a text: the name the author used then, and what they wrote."""
 
     nick: str

@@ -3,10 +3,10 @@
 They are not entries: nobody signs, stores or relays them. Their author is the peer of the link.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
 
 from proto import ephemeral_pb2
 from sync.entries.entry import NICK_MAX
@@ -15,8 +15,7 @@ from sync.errors import DecodeError, LocalError
 VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Typing:
+class Typing(Struct, frozen=True):
     """The author is writing a message now, and goes by this name."""
 
     nick: str

@@ -1,12 +1,11 @@
 """A channel this profile is in: what its disk remembers and its machines are told."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from sync.machine import ChannelId, Nanos, PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(Struct, frozen=True):
     """A channel this profile is in. `secret` never leaves the profile but in an invite."""
 
     channel: ChannelId

@@ -1,8 +1,10 @@
 """Pulls of governance ops, ours and those of peers, the latest ones: they are shown, not used."""
 
 from collections import deque
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.machine import Nanos, PeerId
 
@@ -10,8 +12,7 @@ SHOWN_MAX: Final = 8
 """Pulls that are remembered, running and over: as many as anybody looks at."""
 
 
-@dataclass(frozen=True, slots=True)
-class CatchUp:
+class CatchUp(Struct, frozen=True):
     """One pull of ops.
 
     Attributes:

@@ -3,8 +3,10 @@
 Offsets are against the machines' clock, which only goes forward.
 """
 
-from dataclasses import dataclass, replace
 from enum import Enum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.group.clock_policy import Policy
 from sync.machine import Nanos, PeerId
@@ -35,8 +37,7 @@ class Answer(Enum):
     STAY = "stay"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnClock:
+class OwnClock(Struct, frozen=True):
     """Input: the wall clock of this computer, which a person may set.
 
     Told before `Restored`, when it jumps, and when it has drifted.
@@ -53,8 +54,7 @@ class OwnClock:
     """When the program was released: an earlier wall is no clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberClock:
+class MemberClock(Struct, frozen=True):
     """Input: the wall clock of a member who is here, from a pong."""
 
     peer: PeerId
@@ -66,15 +66,13 @@ class MemberClock:
     follows: Follows = Follows.NOBODY
 
 
-@dataclass(frozen=True, slots=True)
-class ClockAnswered:
+class ClockAnswered(Struct, frozen=True):
     """Input: the person answers the question about our clock."""
 
     follow: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """A clock that counts."""
 
     peer: PeerId
@@ -82,8 +80,7 @@ class Vote:
     standing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """Question to the person: whether to follow votes that agree with each other, not with us."""
 
     votes: tuple[Vote, ...]
@@ -92,8 +89,7 @@ class Question:
     standing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ClockKept:
+class ClockKept(Struct, frozen=True):
     """Clock state kept between runs."""
 
     answer: Answer = Answer.NONE

@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from sync.calimero.governance import limits
 from sync.calimero.governance.catch_up import (
     GroupDeltaRequest,
@@ -85,8 +87,7 @@ DOING: Final = {Kind.REACTION: Doing.REACT, Kind.REDACTION: Doing.REACT}
 """Things that entries of a kind do, where that is not to write; taking back is always allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """Outcome of ops that came: what is new, what is lacked, and what was refused."""
 
     taken: tuple[TakenOp, ...] = ()
@@ -94,8 +95,7 @@ class News:
     refused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """Entries that wait no longer: those to let in, those dropped, and those forgotten."""
 
     admitted: tuple[StoredMessage, ...] = ()

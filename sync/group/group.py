@@ -7,8 +7,9 @@ Rules:
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.entries import ephemeral
 from sync.errors import LocalError, RemoteError

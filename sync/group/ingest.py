@@ -6,8 +6,9 @@ verdict.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self, TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.columns import Columns, Signed, entry_of, open_columns
 from sync.entries.entry import Entry, Header, Parent, open_content
@@ -33,8 +34,7 @@ Verify: TypeAlias = Callable[[PeerId, bytes, bytes], bool]
 _is_id = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """Checks of a channel's incoming messages; its topics are computed once."""
 
     channel: ChannelId

@@ -1,6 +1,6 @@
 """Inputs and effects about governance: ops, catching up on them, and what waits for them."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from sync.calimero.governance.cross_check import Divergence
 from sync.calimero.governance.ops import Op, OpId
@@ -9,24 +9,21 @@ from sync.entries.entry import Entry
 from sync.machine import MessageId, PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class OpsArrived:
+class OpsArrived(Struct, frozen=True):
     """Signed ops of governance came from `peer`; from ourselves, as a genesis of ours does."""
 
     peer: PeerId
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatArrived:
+class HeartbeatArrived(Struct, frozen=True):
     """A peer tells the heads of governance that it has (GroupStateHeartbeat)."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OpsRequested:
+class OpsRequested(Struct, frozen=True):
     """A peer asks for ops that it lacks (GroupDeltaRequest).
 
     `newest`: its link has proved the newest epoch, so it may have all though it is not in (yet).
@@ -37,8 +34,7 @@ class OpsRequested:
     newest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpsLoaded:
+class OpsLoaded(Struct, frozen=True):
     """Answer to `LoadOps`: the bytes of these ops, in that order."""
 
     peer: PeerId
@@ -46,38 +42,33 @@ class OpsLoaded:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OpsAnswered:
+class OpsAnswered(Struct, frozen=True):
     """A page of ops came from a peer that was asked (GroupDeltaResponse)."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OpsUnanswered:
+class OpsUnanswered(Struct, frozen=True):
     """A peer that was asked for ops gives none: its stream ended, or it has nothing yet."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class OpsOffered:
+class OpsOffered(Struct, frozen=True):
     """A peer says that it has ops which concern us: we are out, perhaps."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class GovernanceLinked:
+class GovernanceLinked(Struct, frozen=True):
     """A peer with whom ops are exchanged, and nothing else of the channel: came, or went."""
 
     peer: PeerId
     here: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """The person governs. `token` comes back in `Acted`, or in a failure.
 
     Secrets are drawn and wrapped before: an epoch here holds none.
@@ -87,8 +78,7 @@ class Act:
     op: Op
 
 
-@dataclass(frozen=True, slots=True)
-class AnswersChecked:
+class AnswersChecked(Struct, frozen=True):
     """The definition was asked about answers of governance that were decisive.
 
     `skipped`: those that there was no time or room for.
@@ -99,39 +89,34 @@ class AnswersChecked:
     divergences: tuple[Divergence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+class Acted(Struct, frozen=True):
     """Our op exists now: it is committed when this is released."""
 
     token: int
     op: OpId
 
 
-@dataclass(frozen=True, slots=True)
-class SendOp:
+class SendOp(Struct, frozen=True):
     """Send a signed op to every link of the channel at once (`publish_group_op`)."""
 
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SendHeartbeat:
+class SendHeartbeat(Struct, frozen=True):
     """Tell these peers the heads of governance that we have."""
 
     peers: tuple[PeerId, ...]
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOps:
+class RequestOps(Struct, frozen=True):
     """Ask a peer for ops that we lack, on a stream of its own."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOps:
+class LoadOps(Struct, frozen=True):
     """Load the bytes of these ops for a peer (`OpsLoaded`); `more`: it lacks others, too."""
 
     peer: PeerId
@@ -139,16 +124,14 @@ class LoadOps:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerOps:
+class AnswerOps(Struct, frozen=True):
     """Send a page of ops to a peer that asked."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Governed:
+class Governed(Struct, frozen=True):
     """Ops were taken in: membership, roles, policy or keys may be others now.
 
     None are named where the disk's were taken up.
@@ -157,39 +140,34 @@ class Governed:
     ops: tuple[OpId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LackingOps:
+class LackingOps(Struct, frozen=True):
     """Ops that others name are not here; `peer`, if any, should have them."""
 
     peer: PeerId | None
     ops: tuple[OpId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pends:
+class Pends(Struct, frozen=True):
     """Show an entry, dim: it waits for ops that say whether its author might write it."""
 
     message_id: MessageId
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class PendingEnded:
+class PendingEnded(Struct, frozen=True):
     """Entries that waited are not let in: they were dropped, or forgotten (no label)."""
 
     message_ids: tuple[MessageId, ...]
     label: Dropped | None
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """An entry of `peer` was let in, the first of this run: it is in, and worth asking."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Diverged:
+class Diverged(Struct, frozen=True):
     """Governance answered what its definition does not: a fault of the program, not of a peer."""
 
     divergence: Divergence

@@ -1,9 +1,10 @@
 """Journal records of a channel, and the state restored from them after a start."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.pending import Dropped
@@ -22,8 +23,7 @@ GAPS_MAX: Final = 100
 """Gaps looked for again after a start; older ones are left to reconciliation."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredMessage:
+class StoredMessage(Struct, frozen=True):
     """One entry as a journal keeps it: the canonical SDS bytes and what is looked up by."""
 
     channel: ChannelId
@@ -34,8 +34,7 @@ class StoredMessage:
     """The canonical SDS message: the original bytes, relayed as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreMessage:
+class StoreMessage(Struct, frozen=True):
     """Record: a new message, all its columns at once."""
 
     message: StoredMessage
@@ -67,8 +66,7 @@ class StoreChecked(NamedTuple):
         return StoreMessage(message, self.status, self.after_gap, self.delivery)
 
 
-@dataclass(frozen=True, slots=True)
-class SetStatus:
+class SetStatus(Struct, frozen=True):
     """Record: a waiting or parked message is delivered, or a parked one waits."""
 
     channel: ChannelId
@@ -77,8 +75,7 @@ class SetStatus:
     after_gap: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SetDelivery:
+class SetDelivery(Struct, frozen=True):
     """Record: how sure we are of an own message, and how often it was sent again."""
 
     channel: ChannelId
@@ -87,31 +84,27 @@ class SetDelivery:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetLog:
+class SetLog(Struct, frozen=True):
     """Record: our log in this channel, drawn anew when we find we were restored or cloned."""
 
     channel: ChannelId
     log: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetClock:
+class SetClock(Struct, frozen=True):
     """Record: what was answered about our clock in this channel."""
 
     channel: ChannelId
     kept: ClockKept
 
 
-@dataclass(frozen=True, slots=True)
-class SetCounter:
+class SetCounter(Struct, frozen=True):
     """Record: the counter of our last announcement, which is of the node and of no channel."""
 
     counter: int
 
 
-@dataclass(frozen=True, slots=True)
-class SetCompared:
+class SetCompared(Struct, frozen=True):
     """Record: everything in this channel was compared with `peer` at `at_ns`, and is equal now.
 
     Of over 1,024 peers (`sync.manager.histories`) the one of longest ago is forgotten.
@@ -122,8 +115,7 @@ class SetCompared:
     at_ns: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Struct, frozen=True):
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
     Delivered messages that name it follow a gap from now on. Its bytes are kept aside.
@@ -133,8 +125,7 @@ class Discard:
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOp:
+class StoreOp(Struct, frozen=True):
     """Record: an op of governance was taken in. What it is at its own parents goes with it.
 
     An op that is there already is stored anew, behind all others: its bytes there had rotted.
@@ -146,23 +137,20 @@ class StoreOp:
     judgement: Judgement
 
 
-@dataclass(frozen=True, slots=True)
-class StorePending:
+class StorePending(Struct, frozen=True):
     """Record: an entry waits for ops that name its author's cut. It counts nowhere meanwhile."""
 
     message: StoredMessage
 
 
-@dataclass(frozen=True, slots=True)
-class EndPending:
+class EndPending(Struct, frozen=True):
     """Record: an entry waits no longer: it was let in before this, is dropped, or forgotten."""
 
     channel: ChannelId
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class SetDropped:
+class SetDropped(Struct, frozen=True):
     """Record: an entry was dropped, for its author might not write it. Its id is remembered.
 
     Of over `DROPPED_MAX` of a channel, the one dropped first is forgotten.
@@ -173,8 +161,7 @@ class SetDropped:
     label: Dropped
 
 
-@dataclass(frozen=True, slots=True)
-class StoreState:
+class StoreState(Struct, frozen=True):
     """Record: an entry stands in its register, in the place of the one before."""
 
     channel: ChannelId
@@ -182,8 +169,7 @@ class StoreState:
     """The entry as it was sent; its register follows from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DropState:
+class DropState(Struct, frozen=True):
     """Record: a register of an author is no longer among those that stay."""
 
     channel: ChannelId
@@ -220,8 +206,7 @@ def opened(records: Iterable[Replayed]) -> list[Record]:
     return [one.opened() if isinstance(one, StoreChecked) else one for one in records]
 
 
-@dataclass(frozen=True, slots=True)
-class Altered:
+class Altered(Struct, frozen=True):
     """A message looks different that is shown: it was edited, hidden, or somebody reacted to it.
 
     No machine says so: the disk does, which alone knows what belongs together (`Journal.commit`).
@@ -252,8 +237,7 @@ class Contradicts(Enum):
     """The same of the one that it skips back to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """`author` signed what cannot be true beside another entry; both are kept (PROTOCOL 3).
 
     The disk says so, once: when the second of both is stored (`Journal.watch`).
@@ -270,8 +254,7 @@ class Contradiction:
     other: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """A stored message without its content: all that SDS needs to know of it."""
 
     message_id: MessageId
@@ -284,8 +267,7 @@ class Outline:
     """In the author's log; only of those that are parked, which do not count there yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnState:
+class OwnState(Struct, frozen=True):
     """An own message that is not acknowledged."""
 
     message_id: MessageId
@@ -307,8 +289,7 @@ class StoredOp(NamedTuple):
     judgement: Judgement
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelState:
+class ChannelState(Struct, frozen=True):
     """Everything a channel's machines need after a start; made from committed rows alone."""
 
     log_number: int

@@ -15,9 +15,10 @@ Rules:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median_high, median_low
 from typing import Final
+
+from msgspec import Struct
 
 from sync.group.clock_policy import Policy
 from sync.group.clock_values import (
@@ -51,8 +52,7 @@ END: Final[Nanos] = 4_102_444_800 * SECOND
 """2100-01-01: what is stamped later has no clock behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """Ruling on the clocks known now: the reference clock's offset, and the question to ask."""
 
     offset: Nanos

@@ -1,7 +1,8 @@
 """Inputs and effects of a channel's state."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.calimero.state.contents import Content, Held, Pin, Profile, Read, StateKind, Topic
 from sync.calimero.state.current import Current
@@ -22,8 +23,7 @@ CONTENTS_MAX: Final = 128
 """Entries that are told at once: all registers of one author."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetState:
+class SetState(Struct, frozen=True):
     """The person, or the program for them, sets a register; `token` comes back in `StateSet`.
 
     Attributes:
@@ -39,32 +39,28 @@ class SetState:
     name: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class StateArrived:
+class StateArrived(Struct, frozen=True):
     """Signed entries came on the link of their author."""
 
     peer: PeerId
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RootTold:
+class RootTold(Struct, frozen=True):
     """A peer tells the root of its state, 32 bytes."""
 
     peer: PeerId
     root: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class HeldLoaded:
+class HeldLoaded(Struct, frozen=True):
     """Answer to `LoadHeld`: messages of ours that the mark of `peer` proves."""
 
     peer: PeerId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadHeld:
+class LoadHeld(Struct, frozen=True):
     """Look which of these messages lie under the heads that the mark of `peer` names."""
 
     peer: PeerId
@@ -72,37 +68,32 @@ class LoadHeld:
     wanted: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TellRoot:
+class TellRoot(Struct, frozen=True):
     """Tell the root of our state to these peers, as far as they understand that."""
 
     peers: tuple[PeerId, ...]
     root: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class StateDiffers:
+class StateDiffers(Struct, frozen=True):
     """A peer has another state, and it is for us to begin a session."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class StateSet:
+class StateSet(Struct, frozen=True):
     """Our register is set: it is committed when this is released."""
 
     token: int
 
 
-@dataclass(frozen=True, slots=True)
-class TellState:
+class TellState(Struct, frozen=True):
     """Tell entries of ours to everybody who understands them, at once."""
 
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateChanged(Struct, frozen=True):
     """Registers say something else than before: of these kinds, by these authors."""
 
     kinds: frozenset[StateKind]

@@ -13,8 +13,9 @@ Rules:
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
 from sync.calimero.governance.verdicts import Doing
@@ -90,8 +91,7 @@ class Taken(NamedTuple):
     kept: Kept
 
 
-@dataclass(frozen=True, slots=True)
-class StateNews:
+class StateNews(Struct, frozen=True):
     """Outcome of entries that came.
 
     Attributes:

@@ -1,7 +1,8 @@
 """Inputs and effects of a group, and with them the records a journal keeps."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.governance.cross_check import Answer, Divergence
 from sync.calimero.governance.ops import OpId
@@ -235,15 +236,13 @@ __all__ = [  # what is only passed on
 # --- Inputs ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """First input: what the disk holds."""
 
     state: ChannelState
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """The person wrote something. `token` comes back in `Written`, or in a failure.
 
     It is about the delivered messages `about`: they are named in its causal history.
@@ -257,22 +256,19 @@ class Write:
     """An own one, set aside, that it stands for or takes back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typing:
+class Typing(Struct, frozen=True):
     """The person, who goes by `nick`, is typing; the others are told if it is time to."""
 
     nick: str
 
 
-@dataclass(frozen=True, slots=True)
-class SendAgain:
+class SendAgain(Struct, frozen=True):
     """The person asks to send an own, unacknowledged message again."""
 
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class AskAgain:
+class AskAgain(Struct, frozen=True):
     """The person wants what is missing asked for now; all of it, if both are empty.
 
     `gaps` are messages of the log that follow a gap: what they lack is looked for again.
@@ -282,23 +278,20 @@ class AskAgain:
     gaps: tuple[Outline, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """An SDS frame came over the link of `peer`, which has proved this channel."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
+class Audience(Struct, frozen=True):
     """A broadcast reaches `peers` others; told where the transport has no links of its own."""
 
     peers: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceClock:
+class ReferenceClock(Struct, frozen=True):
     """A clock that is known to be right is `offset_ns` ahead of the machine's clock.
 
     Told where time comes from elsewhere than from members, as from time servers.
@@ -307,38 +300,33 @@ class ReferenceClock:
     offset_ns: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class HeldBackLoaded:
+class HeldBackLoaded(Struct, frozen=True):
     """Answer to `LoadHeldBack`, ascending; fewer than its limit if there is no more."""
 
     outlines: tuple[Outline, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryExpected:
+class HistoryExpected(Struct, frozen=True):
     """The history is about to come from `peer`, or is not expected any more."""
 
     peer: PeerId
     comes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorsLoaded:
+class AuthorsLoaded(Struct, frozen=True):
     """Answer to `LoadAuthors`: the entries `requester` asks for, each with its author."""
 
     requester: PeerId
     entries: tuple[HistoryEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(Struct, frozen=True):
     """Answer to `Retrieve`: an SDS message as it was stored elsewhere."""
 
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
+class Damaged(Struct, frozen=True):
     """The disk no longer has what was stored there of these messages."""
 
     message_ids: tuple[MessageId, ...]
@@ -397,15 +385,13 @@ Input: TypeAlias = (
 # --- Effects (beside the records) --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Broadcast:
+class Broadcast(Struct, frozen=True):
     """Send an SDS payload to every peer of the channel."""
 
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class BroadcastStored:
+class BroadcastStored(Struct, frozen=True):
     """Load a message and send it to every peer.
 
     An own one goes out again with the filter of now; an answer to a repair request as it is.
@@ -415,16 +401,14 @@ class BroadcastStored:
     bloom_filter: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """An own message exists now: it is committed when this is released."""
 
     token: int
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Struct, frozen=True):
     """Show a message. `entry` is None when it must be loaded.
 
     `look` is what changes have made of it that were here before; the disk knows, once it is there.
@@ -437,8 +421,7 @@ class Deliver:
     look: Look = UNCHANGED
 
 
-@dataclass(frozen=True, slots=True)
-class Previewed:
+class Previewed(Struct, frozen=True):
     """Show a message that waits for older ones which are on their way, as one that does."""
 
     message_id: MessageId
@@ -448,8 +431,7 @@ class Previewed:
     """Effect of changes that are here already; the driver learns it from the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(Struct, frozen=True):
     """Show a message that is set aside until its time.
 
     `waits`: it is ours, and nobody is sent it before the question about our clock is settled.
@@ -461,8 +443,7 @@ class SetAside:
     waits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorAhead:
+class AuthorAhead(Struct, frozen=True):
     """The first message of somebody was set aside whose clock is `ahead_ns` ahead; once a run."""
 
     peer: PeerId
@@ -470,22 +451,19 @@ class AuthorAhead:
     ahead_ns: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class ClockJudged:
+class ClockJudged(Struct, frozen=True):
     """The question about our clock to put to the person; None once it is settled."""
 
     question: Question | None
 
 
-@dataclass(frozen=True, slots=True)
-class WriteAnew:
+class WriteAnew(Struct, frozen=True):
     """Write these of ours anew, in this order: they waited, with the times of a wrong clock."""
 
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadHeldBack:
+class LoadHeldBack(Struct, frozen=True):
     """Load what waits for history on its way (status loading), by (lamport, message id).
 
     At most `limit` of them, after the place `after`, or from the first one on.
@@ -495,59 +473,51 @@ class LoadHeldBack:
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoadAuthors:
+class LoadAuthors(Struct, frozen=True):
     """Load who wrote these messages (`AuthorsLoaded`): `requester` asks for them."""
 
     requester: PeerId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryChanged:
+class DeliveryChanged(Struct, frozen=True):
     """The state of an own message changed."""
 
     message_id: MessageId
     delivery: Delivery
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A message we lack was named, by a message or by a peer's sync message."""
 
     message_id: MessageId
     named_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A missing message came, or was given up as lost."""
 
     message_id: MessageId
     lost: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawn(Struct, frozen=True):
     """Messages that were shown are set aside until their time: our clock was wrong."""
 
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(Struct, frozen=True):
     """Messages that were shown are here no more: what the disk had of them was damaged."""
 
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BeginAnew:
+class BeginAnew(Struct, frozen=True):
     """Once this is committed, make the channel's machines anew from the disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypingChanged:
+class TypingChanged(Struct, frozen=True):
     """`peer`, who goes by `nick`, began or ceased to type."""
 
     peer: PeerId
@@ -555,8 +525,7 @@ class TypingChanged:
     typing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieve:
+class Retrieve(Struct, frozen=True):
     """Fetch what is missing elsewhere, by its hints, which are Waku hashes.
 
     See `sync.runner.journal.Retriever`. Fetched messages come in as `Retrieved`.
@@ -565,15 +534,13 @@ class Retrieve:
     wanted: tuple[HistoryEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Relayed:
+class Relayed(Struct, frozen=True):
     """`peer` brought a new message of somebody who has no link to us: it is a relay."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Lacking:
+class Lacking(Struct, frozen=True):
     """Asking in the channel has not brought `count` messages; `peers` may have them.
 
     0: nothing is missing any more.
@@ -583,8 +550,7 @@ class Lacking:
     peers: tuple[PeerId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Struct, frozen=True):
     """Something the person should know."""
 
     text: str

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sync.entries.entry import Header, seal
 from sync.group import values
@@ -17,8 +18,7 @@ FORGET_FROM = 1024
 """Own messages from which on those that are acknowledged are forgotten, all at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(Struct, frozen=True):
     """Identity that writes here. The system's random numbers come in through `draw_log`."""
 
     me: PeerId

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
+from msgspec import Struct
+
 from sync.errors import RemoteError
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.values import Announced, Joined, Left
@@ -38,23 +40,20 @@ the links that follow each other while a network comes and goes."""
 TOO_OFTEN: Final = f"announces author logs over {TAKEN_PER_SECOND:.0f} times a second"
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
+class Added(Struct, frozen=True):
     """A channel is taken up; the disk knows the `counter` of our last announcement to anybody."""
 
     channel: ChannelId
     counter: int
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """We are in a channel no more."""
 
     channel: ChannelId
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """An announcement of `peer` came, encoded."""
 
     peer: PeerId
@@ -64,8 +63,7 @@ class Heard:
 Input: TypeAlias = Added | Removed | Joined | Left | Announced | Heard | Tick
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """Effect: commit `counter`, then send `payload` to `peer`."""
 
     peer: PeerId
@@ -73,16 +71,14 @@ class Told:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(Struct, frozen=True):
     """Effect: an announcement of `peer` changed nothing, because of `reason`."""
 
     peer: PeerId
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """Effect: author logs of these `channels` may be asked of `peer` now, and of no others."""
 
     peer: PeerId
@@ -92,8 +88,7 @@ class Offered:
 Effect: TypeAlias = Told | Ignored | Offered
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Announcements between us and a peer, to be shown; `version` is None if it made none."""
 
     version: int | None

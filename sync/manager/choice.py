@@ -5,13 +5,13 @@ session is wanted. Each protocol says itself how well it suits (`SyncProtocol.su
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sync.sessions.protocol import Situation, SyncProtocol, told_as
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The protocol of a session, and why that one; `cost` is its estimate in bytes."""
 
     protocol: str

@@ -5,8 +5,9 @@ the cheapest that suits (`choice`).
 """
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.machine import HOUR, ChannelId, Nanos, PeerId
 from sync.manager.choice import Choice, choose

@@ -5,8 +5,9 @@ failed is tried again after 2^n seconds by another kind; what was put off, or mo
 was not to be had, has not failed.
 """
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.manager.choosing import Choosing, anew

@@ -1,15 +1,15 @@
 """Inputs and effects of the schedule of sessions, as values."""
 
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, Nanos, PeerId, Tick
 from sync.sessions.handshake import SyncKind
 from sync.sessions.values import Mode, Outcome, Plane
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """A link to `peer` at `host` proved `channel`; whether we can dial it for sessions."""
 
     channel: ChannelId
@@ -20,16 +20,14 @@ class Joined:
     """Author logs that we hold there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """The link to `peer` is down, or no longer carries `channel`."""
 
     channel: ChannelId
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(Struct, frozen=True):
     """`peer` says in `channel` which protocols it speaks beyond those that everybody does."""
 
     channel: ChannelId
@@ -37,24 +35,21 @@ class Announced:
     protocols: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class LogsOffered:
+class LogsOffered(Struct, frozen=True):
     """Author logs of these `channels` may be asked of `peer`, and of no others."""
 
     peer: PeerId
     channels: frozenset[ChannelId]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """At the start: everything in `channel` was compared with these peers, and when."""
 
     channel: ChannelId
     peers: tuple[tuple[PeerId, Nanos], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LackingNow:
+class LackingNow(Struct, frozen=True):
     """`channel` lacks `count` messages that others named; `peers` are connected."""
 
     channel: ChannelId
@@ -62,8 +57,7 @@ class LackingNow:
     peers: tuple[PeerId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """The person asks to reconcile with `peer` now, by the protocol named or any.
 
     A `live` session is over author logs, and then stays.
@@ -75,8 +69,7 @@ class Asked:
     live: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """A session is over, with what came of it, `got` messages later.
 
     Benign: `Sought` tells when to try again.
@@ -102,8 +95,7 @@ class Ended:
     """False if nothing came of the peer: it was put off before anything was compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(Struct, frozen=True):
     """A channel wants sessions with these peers now, because of `why`."""
 
     channel: ChannelId
@@ -113,40 +105,35 @@ class Sought:
     """Whether they are of a part only, and the channel itself says what follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateDiffers:
+class StateDiffers(Struct, frozen=True):
     """`peer` has told another root of the channel's state, and it is for us to begin."""
 
     channel: ChannelId
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Relayed:
+class Relayed(Struct, frozen=True):
     """`peer` brought a new message of somebody who has no link to us."""
 
     channel: ChannelId
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """`peer` wrote what was let in, in a channel that somebody governs: it is worth asking."""
 
     channel: ChannelId
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class WentLive:
+class WentLive(Struct, frozen=True):
     """A session with `peer` stays, and passes on what is new."""
 
     channel: ChannelId
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(Struct, frozen=True):
     """The machines of `channel` were made anew: their sessions are gone.
 
     That follows on a failed commit, or on a snapshot that was `swapped` in.
@@ -183,8 +170,7 @@ class Expected(NamedTuple):
     comes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Begin a session."""
 
     channel: ChannelId
@@ -193,9 +179,9 @@ class Start:
     why: str
     span: Nanos | None = None
     """Age up to which messages are compared; None for everything."""
-    chosen: str = field(default="", compare=False)
+    chosen: str = ""
     """Why that protocol."""
-    cost: int = field(default=0, compare=False)
+    cost: int = 0
     """Bytes that it is expected to take."""
     count: int = 0
     """Sessions over author logs that we began with this peer before, since it has a link."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from sync.machine import Nanos
 
 AGAIN_MAX = 3
@@ -22,8 +24,7 @@ OTHER_STATE = "another state was told"
 MANY_CAME = f"over {PUSHED_MANY} messages came at once"
 
 
-@dataclass(slots=True)
-class Wish:
+class Wish(Struct):
     """A session we want: when, why, how often it failed already, and how far back it looks."""
 
     at: Nanos

@@ -5,8 +5,10 @@ clock jumps; never by a tick. A channel hears only of members that have proved i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.group.clock_policy import Policy
 from sync.group.clock_values import Follows, MemberClock, OwnClock

@@ -1,9 +1,10 @@
 """A node as the driver of governance sees it."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import EpochSecret
@@ -41,8 +42,7 @@ class Node(Protocol):
         """Run `work` under the node's care."""
 
 
-@dataclass(frozen=True, slots=True)
-class GovernedNode:
+class GovernedNode(Struct, frozen=True):
     """See `sync.net.governing.Host`; `settle` returns when all that was fed is handled."""
 
     node: Node

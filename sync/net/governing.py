@@ -8,10 +8,10 @@ which refuses what one has no right to. What follows from ops of others is in `e
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.acts import Drawn, batches, founding, new_epoch

@@ -5,10 +5,10 @@ import binascii
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
 
 from proto import link_pb2
 from sync.errors import LocalError
@@ -56,8 +56,7 @@ class Entry(NamedTuple):
         return f"Entry({self.genesis.hex()[:8]})"
 
 
-@dataclass(frozen=True, slots=True)
-class Invite:
+class Invite(Struct, frozen=True):
     """All that joining needs; its text never shows the secret.
 
     Without an `entry` the secret is the channel: who has it can read and write. With one, the

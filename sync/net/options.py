@@ -1,7 +1,8 @@
 """Network options from the command line and the settings; reading them needs no network yet."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.group.clock_policy import Policy
 from sync.machine import Nanos
@@ -10,8 +11,7 @@ NOT_YET: Final = "Not on the network yet."
 """State of the network until it is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Network options. `interface` None means every ordinary one."""
 
     interface: str | None = None

@@ -4,8 +4,10 @@ Rule: nothing gets here before the commit it depends on.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from sync.entries.entry import Entry
 from sync.group import values

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Set
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.entries.identity import short_fingerprint
 from sync.machine import SECOND, Nanos, PeerId

@@ -11,11 +11,12 @@ import types
 import typing
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
+
+from msgspec import Struct, structs
 
 from sync.entries.entry import SIGNATURE_SIZE
 from sync.entries.identity import verify
@@ -62,8 +63,7 @@ ENDS: Final = frozenset({managing.Ended.__name__, values.SessionEnded.__name__})
 FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """One line of a trace; effects are as they were written."""
 
     line: int
@@ -73,8 +73,7 @@ class Recorded:
     effects: list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """Result of replaying a recorded step; `difference` says where it departs from the trace."""
 
     step: Recorded
@@ -168,7 +167,7 @@ def from_json(value: Any, kind: Any) -> Any:  # noqa: ANN401  # whatever `kind` 
         return bytes.fromhex(value["hex"])
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
-    if is_dataclass(kind) or hasattr(kind, "_fields"):
+    if _is_struct(kind) or hasattr(kind, "_fields"):
         if value["is"] != kind.__name__:
             raise TypeError(f"{value['is']} instead of {kind.__name__}")
         known = [one for one in _fields(kind) if one[0] in value or one[0] not in _optional(kind)]
@@ -201,24 +200,22 @@ def _of_union(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of a dataclass or named tuple with their types."""
+    """Return the fields of a struct or named tuple with their types."""
     hints = typing.get_type_hints(kind)
-    names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
+    names = kind.__struct_fields__ if _is_struct(kind) else kind._fields  # type: ignore[attr-defined]
     return tuple([(name, hints[name]) for name in names])
 
 
 @cache
 def _optional(kind: type) -> frozenset[str]:
     """Return the fields that an earlier version may not have known: those that have a default."""
-    if not is_dataclass(kind):
+    if not _is_struct(kind):
         return frozenset()
-    return frozenset(
-        [
-            one.name
-            for one in fields(kind)
-            if one.default is not MISSING or one.default_factory is not MISSING
-        ]
-    )
+    return frozenset([one.name for one in structs.fields(kind) if not one.required])
+
+
+def _is_struct(kind: Any) -> TypeGuard[type[Struct]]:  # noqa: ANN401
+    return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 class Replay:

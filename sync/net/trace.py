@@ -5,7 +5,6 @@ carries every sealed entry, so a replay needs neither key nor database, and neve
 channel secret or an invite: none of these is an input of a machine.
 """
 
-import dataclasses
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,8 @@ from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from typing import IO, Final
+
+from msgspec import Struct, structs
 
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos, PeerId
@@ -26,8 +27,7 @@ SEED_SIZE: Final = 32
 """Bytes of the seed of a run's dice, which decide delays and nothing secret."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Began:
+class Began(Struct, frozen=True):
     """The first step of a run."""
 
     participant: PeerId
@@ -38,8 +38,7 @@ class Began:
     """Names of those spoken beside the usual one."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Drew:
+class Drew(Struct, frozen=True):
     """The next step had this from the system's generator: 64 bits of a salt, or a log's number.
 
     Neither is secret: both are sent as they are.
@@ -135,11 +134,9 @@ class Trace:
 
 
 def to_json(value: object) -> object:
-    """Return `value` as JSON: dataclasses as objects with their class in `is`, bytes as hex."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
+    """Return `value` as JSON: structs as objects with their class in `is`, bytes as hex."""
+    if isinstance(value, Struct):
+        fields = {name: to_json(item) for name, item in structs.asdict(value).items()}
         return {"is": type(value).__name__, **fields}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         fields = {name: to_json(item) for name, item in value._asdict().items()}

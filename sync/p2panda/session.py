@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, assert_never
 
+from msgspec import Struct
+
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.p2panda import set_reconciliation
@@ -98,8 +100,7 @@ class Mode(Enum):
 NAMES: Final[Mapping[Mode, str]] = {mode: MODES[mode.value] for mode in Mode}
 
 
-@dataclass(frozen=True, slots=True)
-class Replication:
+class Replication(Struct, frozen=True):
     """One mode, as it is registered (`sync.sessions.protocol.SyncProtocol`).
 
     Attributes:

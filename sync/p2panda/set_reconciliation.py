@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from sync.p2panda.bounds import Place, rank
 from sync.p2panda.heads import Heads
 from sync.p2panda.messages import (
@@ -35,8 +37,7 @@ BATCHES_MAX: Final = 64
 """Batches that we take. Each side splits a range in two at least, so 2**30 logs need fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """Rules by which ranges are split, and told by their heights.
 
     More items of one author than of several: bounds within an author are as long as items. Twelve

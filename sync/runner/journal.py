@@ -1,8 +1,9 @@
 """The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record, Replayed
@@ -17,8 +18,7 @@ PAGE_BYTES: Final = 1024 * 1024
 """Bytes of the messages of a page of entries, unless the first one alone has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A stored message, loaded again."""
 
     message_id: MessageId

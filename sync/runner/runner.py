@@ -8,8 +8,11 @@ releases nothing.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.entries.membership import Membership
 from sync.errors import LocalError, RemoteError
@@ -86,8 +89,7 @@ class Release(NamedTuple):
     effect: values.Effect
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """For the trace: the machines of a channel are made, with the parameters of a profile."""
 
     channel: ChannelId
@@ -99,8 +101,7 @@ class Opened:
     """Key of its sketches, in hex: with another one the same symbols would not come out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """An input that changed nothing, and why."""
 
     channel: ChannelId

@@ -1,16 +1,16 @@
 """Inputs and effects of an SDS channel."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Message
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(Struct, frozen=True):
     """Result of `seal`: a body's message id, content and retrieval hint."""
 
     message_id: MessageId
@@ -22,8 +22,7 @@ Seal: TypeAlias = Callable[[int, tuple[HistoryEntry, ...], object], Sealed]
 """(lamport, causal history, body) -> message id and content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Input: write a message. `body` is whatever `seal` understands; it is about `names`.
 
     Its causal history names those too, whatever else it names.
@@ -33,22 +32,19 @@ class Send:
     names: tuple[HistoryEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SendEphemeral:
+class SendEphemeral(Struct, frozen=True):
     """Input: tell something short-lived."""
 
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SendAgain:
+class SendAgain(Struct, frozen=True):
     """Input: the person wants an own message sent again."""
 
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class AskAgain:
+class AskAgain(Struct, frozen=True):
     """Input: the person wants what is missing asked for now; of all that is, if `ids` is empty.
 
     `gaps` are messages that were delivered after a gap: what they lack is looked for again, also
@@ -73,8 +69,7 @@ class Received(NamedTuple):
     bulk: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class HeardCopy:
+class HeardCopy(Struct, frozen=True):
     """Input: somebody else than its author sent a message that we have: an answer was given."""
 
     message_id: MessageId
@@ -82,8 +77,7 @@ class HeardCopy:
     """None where no peer sent it to us: a retriever fetched it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """Input: a message came straight from its sender, and is here though it has no place yet.
 
     Its filter and its repair request say something of today all the same; its history does not.
@@ -92,23 +86,20 @@ class Beside:
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Requested:
+class Requested(Struct, frozen=True):
     """Input: `requester` asks for these messages of ours, each with its author as we stored it."""
 
     requester: PeerId
     entries: tuple[HistoryEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(Struct, frozen=True):
     """Input: a message is here, but may not take its place yet: nobody is asked for it."""
 
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Postpone:
+class Postpone(Struct, frozen=True):
     """Input: these are here, and take their places when what they name, on its way, is here too.
 
     Nobody is asked for them; who waits for them goes on waiting.
@@ -119,21 +110,18 @@ class Postpone:
     """They were let go meanwhile: whoever is named by others is looked for again."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldBy:
+class HeldBy(Struct, frozen=True):
     """Input: `peer` has proved that it holds these messages of ours."""
 
     peer: PeerId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Forgo:
+class Forgo(Struct, frozen=True):
     """Input: what is missing now is older than what we take from others: it counts as met."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admit:
+class Admit(Struct, frozen=True):
     """Input: a message that was kept aside takes its place now."""
 
     content: Content
@@ -141,8 +129,7 @@ class Admit:
     """Whether it is ours and was sent to nobody yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seek:
+class Seek(Struct, frozen=True):
     """Input: `message_id` is here and names `history` in another way; look, but do not wait.
 
     `author` wrote it, and it came on the link of `via`.
@@ -154,22 +141,19 @@ class Seek:
     via: PeerId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Connected:
+class Connected(Struct, frozen=True):
     """Input: how many peers of the channel are connected."""
 
     peers: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceClock:
+class ReferenceClock(Struct, frozen=True):
     """Input: the reference clock is `offset_ns` ahead of `now`."""
 
     offset_ns: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class RestoredOwn:
+class RestoredOwn(Struct, frozen=True):
     """An own message that was not acknowledged before the start."""
 
     message_id: MessageId
@@ -177,8 +161,7 @@ class RestoredOwn:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """Input: the state on disk.
 
     Attributes:
@@ -224,8 +207,7 @@ class Broadcast(NamedTuple):
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Rebroadcast:
+class Rebroadcast(Struct, frozen=True):
     """Send an own message again, with the filter of now."""
 
     message_id: MessageId
@@ -234,23 +216,20 @@ class Rebroadcast:
     delivery: Delivery
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Send a message of the history to everybody, as it was stored: somebody asked for it."""
 
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
+class LookUp(Struct, frozen=True):
     """Tell who wrote these messages of ours (`Requested`): `requester` asks for them."""
 
     requester: PeerId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieve:
+class Retrieve(Struct, frozen=True):
     """Fetch these elsewhere, by their hints: to ask in the channel was in vain, or takes long."""
 
     wanted: tuple[HistoryEntry, ...]
@@ -283,8 +262,7 @@ class Found(NamedTuple):
     lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryChanged:
+class DeliveryChanged(Struct, frozen=True):
     """The delivery state of an own message changed."""
 
     message_id: MessageId
@@ -292,16 +270,14 @@ class DeliveryChanged:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class EphemeralArrived:
+class EphemeralArrived(Struct, frozen=True):
     """Somebody told something short-lived."""
 
     sender_id: PeerId
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FilterIgnored:
+class FilterIgnored(Struct, frozen=True):
     """A peer's filter was of no use; its message was taken all the same."""
 
     sender_id: PeerId

@@ -1,8 +1,9 @@
 """SDS messages, with their limits and delivery states (SDS, "Wire protocol")."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, PeerId
 
@@ -25,8 +26,7 @@ FOREIGN_HISTORY_MAX: Final = 200
 """Entries in a causal history of `@waku/sds`, unless it is told otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Limits of messages from others; anything above is refused before it is looked at.
 
     Attributes:

@@ -1,15 +1,15 @@
 """A channel's parameters: what all of its members agree on, in two profiles."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import HISTORY_MAX, LAN_LIMITS, REPAIR_MAX, WAKU_LIMITS, Limits
 from sync.structures import bloom_parameters as bloom
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """Parameters that all members of a channel agree on: filter size, limits and timing.
 
     Attributes:

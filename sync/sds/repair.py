@@ -6,8 +6,9 @@ first 8 bytes of SHA-256 of the text, big-endian, two texts joined without a sep
 
 import hashlib
 import math
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.parameters import Parameters
@@ -43,8 +44,7 @@ def is_in_response_group(
     return digest(participant + message_id) % groups == digest(sender + message_id) % groups
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Time window over which requests and answers are spread, by the size of the channel."""
 
     t_min: Nanos

@@ -4,9 +4,10 @@ A claim of a peer may cost time, never data: a kind that suits the claims and no
 without agreement, and the next kind is tried.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+from msgspec import Struct
 
 HASH_SIZE: Final = 32
 HEADS_MAX: Final = 16
@@ -57,8 +58,7 @@ def flags(*kinds: SyncKind) -> int:
     return sum(kind.bit for kind in set(kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
+class LogState(Struct, frozen=True):
     """Messages of one end.
 
     Attributes:
@@ -80,8 +80,7 @@ class LogState:
     heights: bytes = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class EntityState:
+class EntityState(Struct, frozen=True):
     """Registers of one end.
 
     Attributes:
@@ -97,8 +96,7 @@ class EntityState:
     spread: bytes = bytes(SPREAD_SIZE)
 
 
-@dataclass(frozen=True, slots=True)
-class SyncHandshake:
+class SyncHandshake(Struct, frozen=True):
     """State of one end.
 
     Attributes:

@@ -4,8 +4,9 @@ They are of snapshots (`sync.calimero.log.snapshot`): the source loads what it h
 on, and who receives has each page checked off the loop, since signatures take most of the time.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from sync.machine import MessageId
 
@@ -13,8 +14,7 @@ LogPlace: TypeAlias = tuple[int, MessageId]
 """A place of the log: (lamport, message id)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadNewestEntries:
+class LoadNewestEntries(Struct, frozen=True):
     """Load delivered entries from the newest on, below the place `before`; `EntriesLoaded`.
 
     In falling order (lamport, message id), once what was sent on the session's stream has left:
@@ -27,8 +27,7 @@ class LoadNewestEntries:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class CheckPage:
+class CheckPage(Struct, frozen=True):
     """Check a page off the loop (`sync.calimero.log.snapshot_pages.check_page`); `PageChecked`.
 
     Pages of a session are checked in the order in which this is asked for.
@@ -39,8 +38,7 @@ class CheckPage:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPage:
+class CheckedPage(Struct, frozen=True):
     """Content of a page that is sound: every entry is of the channel, and signed.
 
     Attributes:
@@ -58,8 +56,7 @@ class CheckedPage:
     own_logs: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PageChecked:
+class PageChecked(Struct, frozen=True):
     """Outcome of `CheckPage`: its content, or None and the `reason` for which it is refused."""
 
     session: int

@@ -8,8 +8,9 @@ differences pushed and wanted, checks the result, ends what takes too long, and 
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+from msgspec import Struct
 
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -29,8 +30,7 @@ ROUND_TRIP: Final = 20_000
 # --- Which protocol ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """Known facts when a session is to begin.
 
     Attributes:
@@ -58,8 +58,7 @@ class Situation:
     handshake: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """Estimate of a protocol: bytes, with `ROUND_TRIP` for each round trip, and why it suits."""
 
     cost: int
@@ -69,8 +68,7 @@ class Fit:
 # --- One session -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """Subject of one session, as its protocol is told.
 
     Attributes:
@@ -114,8 +112,7 @@ class Opening:
     floor: Nanos = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Effect: send a payload on the session's stream.
 
     `differs`: it says that the two sets differ.
@@ -125,20 +122,17 @@ class Send:
     differs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Narrow:
+class Narrow(Struct, frozen=True):
     """Effect: both sides compare what is older than `until` only."""
 
     until: SyncId
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(Struct, frozen=True):
     """Effect: there is more to do for what came; call `Exchange.go_on` after what waits now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Speaks:
+class Speaks(Struct, frozen=True):
     """Effect: it is known by which of the stream's protocols, `name`, both go on.
 
     Where handshakes have picked it, `why`, and the bytes that it is expected to take.
@@ -149,8 +143,7 @@ class Speaks:
     estimate: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Owes:
+class Owes(Struct, frozen=True):
     """Effect: so many messages are lacking here, by the peer's word, and so many there.
 
     Attributes:
@@ -170,8 +163,7 @@ class Owes:
     hashes: frozenset[bytes] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """Effect: load a page of these spans, behind the place `after`, and call `Exchange.loaded`."""
 
     spans: tuple[LogSpan, ...]
@@ -182,8 +174,7 @@ class Load:
     """The same, by their message ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadNewest:
+class LoadNewest(Struct, frozen=True):
     """Effect: load delivered entries, the newest first, and call `Exchange.loaded`.
 
     Attributes:
@@ -195,37 +186,32 @@ class LoadNewest:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class Checks:
+class Checks(Struct, frozen=True):
     """Effect: check page `number` off the loop, and call `ChecksPages.page_checked`."""
 
     number: int
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshots:
+class Snapshots(Struct, frozen=True):
     """Effect: the channel learns of its snapshot (`sync.calimero.log.snapshot_news`)."""
 
     news: object
 
 
-@dataclass(frozen=True, slots=True)
-class Brings:
+class Brings(Struct, frozen=True):
     """Effect: the peer sent an entry on the session's own stream; the group checks it."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class BringsState:
+class BringsState(Struct, frozen=True):
     """Effect: the peer sent state entries; the group checks them before anything else happens."""
 
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """Effect, the last one: both have compared what they hold, with this `result`.
 
     Attributes:
@@ -327,8 +313,7 @@ class ChecksPages(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """A message as it came on a stream of pushes: its id, and what the group makes of it."""
 
     sync_id: SyncId
@@ -398,8 +383,7 @@ class SyncProtocol(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Protocols:
+class Protocols(Struct, frozen=True):
     """The protocols that a node speaks, the usual one first; a handful, so nothing is indexed."""
 
     spoken: tuple[SyncProtocol, ...] = ()

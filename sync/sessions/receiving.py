@@ -10,9 +10,10 @@ Rules:
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from sync.machine import SECOND, Nanos, Tick
 from sync.structures.ordered_set import SyncId
@@ -70,15 +71,13 @@ class Reason(Enum):
     TOO_MUCH_WAITING = "too many messages wait for their range"
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Input: ids that reconciliation has just found missing (`Differences.need`)."""
 
     ids: tuple[SyncId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(Struct, frozen=True):
     """Input: the peer pushed a message, of `size` bytes on the wire."""
 
     sync_id: SyncId
@@ -86,40 +85,34 @@ class Arrived:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """Input: a message is here that somebody else brought."""
 
     sync_id: SyncId
 
 
-@dataclass(frozen=True, slots=True)
-class ReconciliationFinished:
+class ReconciliationFinished(Struct, frozen=True):
     """Input: no further ids will be wanted, however the reconciliation ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFinished:
+class RemoteFinished(Struct, frozen=True):
     """Input: the peer's transfer stream ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
+class Accept(Struct, frozen=True):
     """Effect: give the item to the one way in."""
 
     item: object
 
 
-@dataclass(frozen=True, slots=True)
-class Decline:
+class Decline(Struct, frozen=True):
     """Effect: the item was dropped."""
 
     sync_id: SyncId
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class TransferFinished:
+class TransferFinished(Struct, frozen=True):
     """Effect, once: nothing more is expected of the peer."""
 
     got: int

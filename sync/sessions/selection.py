@@ -8,10 +8,11 @@ judge alike. Then, plane by plane, equal roots are agreement.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum
 from math import log
 from typing import Final
+
+from msgspec import Struct
 
 from sync.errors import RemoteError
 from sync.sessions.handshake import (
@@ -66,8 +67,7 @@ class Verdict(Enum):
     DIVERGED = "they differ"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """A kind, why it is the one, and its estimate: bytes, with `ROUND_TRIP` for each round trip.
 
     `kind` is None where nothing is to be done.

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from sync.check import check
 from sync.check.wire import decode_frame
 from sync.errors import RemoteError
@@ -60,8 +62,7 @@ class Stage(Enum):
     OVER = "over"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """Terms of all sessions of a channel: identity and retention."""
 
     me: PeerId

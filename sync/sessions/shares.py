@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from sync.machine import MINUTE, SECOND, Nanos, PeerId
 from sync.sessions.session import STALLED_AFTER, Session
@@ -54,8 +55,7 @@ PLAIN_FOR: Final[Nanos] = MINUTE
 identities cost nothing, and each of them delays by seconds only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """Share that one peer is asked for: ids `lower` to `upper` of the table."""
 
     lower: int

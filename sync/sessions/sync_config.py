@@ -4,8 +4,9 @@ They are here and nowhere else. Both ends of a session compute the same kind wit
 nodes have the same ones: `CONFIG`.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.machine import MINUTE, SECOND, Nanos
 
@@ -17,8 +18,7 @@ SESSIONS_MAX: Final = 4
 payload."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncConfig:
+class SyncConfig(Struct, frozen=True):
     """See the module docstring.
 
     Attributes:

@@ -4,9 +4,10 @@ Most are between them and whoever has streams; the last four effects are for the
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
@@ -70,8 +71,7 @@ class Outcome(Enum):
     """Nothing is wrong, and nothing was learnt: it gave way to another session."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeerJoined:
+class PeerJoined(Struct, frozen=True):
     """A link to `peer` is up and has proved this channel.
 
     Where it does not say at which port it `accepts` connections, sessions are its to begin. `host`
@@ -83,23 +83,20 @@ class PeerJoined:
     host: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PeerGone:
+class PeerGone(Struct, frozen=True):
     """The last link to `peer` is down."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class PeerAnnounced:
+class PeerAnnounced(Struct, frozen=True):
     """`peer` says which protocols it speaks beyond those that everybody does."""
 
     peer: PeerId
     protocols: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class LogsAnnounced:
+class LogsAnnounced(Struct, frozen=True):
     """`peer` announces, encoded, of which channels its author logs can be had.
 
     It is of all channels that it has proved; it comes by way of one of them.
@@ -109,8 +106,7 @@ class LogsAnnounced:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class StartSession:
+class StartSession(Struct, frozen=True):
     """Begin a session with `peer`, because of `why`: on everything, or what is at most `span` old.
 
     `protocol` is the name of one; empty for the usual one.
@@ -137,8 +133,7 @@ class StartSession:
     """Bytes that it is expected to take."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOffered:
+class SessionOffered(Struct, frozen=True):
     """`peer` opened a stream to us with a protocol's id, for a session or for the check of one."""
 
     session: SessionId
@@ -152,8 +147,7 @@ class SessionOffered:
     """Whether the peer was told that it may ask for whole logs of the channel."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionOpened:
+class SessionOpened(Struct, frozen=True):
     """The stream that `OpenSession` asked for is there; see `SessionOffered`."""
 
     session: SessionId
@@ -161,47 +155,41 @@ class SessionOpened:
     shared: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPayload:
+class SessionPayload(Struct, frozen=True):
     """A payload came on a session's stream, or on that of its check."""
 
     session: SessionId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SessionClosed:
+class SessionClosed(Struct, frozen=True):
     """A session's stream ended, or could not be opened; `reason` is empty at a plain end."""
 
     session: SessionId
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Transferred:
+class Transferred(Struct, frozen=True):
     """A message came on the transfer stream of `peer`."""
 
     peer: PeerId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TransferEnded:
+class TransferEnded(Struct, frozen=True):
     """The transfer stream of `peer` ended."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """A message is here now, whichever way it came."""
 
     sync_id: SyncId
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A message is stored that was not here: its place in its log, and what it is reconciled by.
 
     It came from `via`; None where we wrote it, so that whoever has a link is sent it anyway.
@@ -214,15 +202,13 @@ class Stored:
     via: PeerId | None
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """The live session with `peer` is not needed any more."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """An entry that a session brought on its own stream was checked, and is known here.
 
     `aside`: it is kept apart (parked), or was dropped for lack of room: nobody else is told of it.
@@ -233,16 +219,14 @@ class Brought:
     aside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRefused:
+class EntryRefused(Struct, frozen=True):
     """An entry that a session brought on its own stream is not what it claims to be."""
 
     session: SessionId
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSession:
+class OpenSession(Struct, frozen=True):
     """Open a stream to `peer` with a protocol's id; answer with `SessionOpened`, `SessionClosed`.
 
     The stream of a check has the number of its session, negative.
@@ -253,8 +237,7 @@ class OpenSession:
     protocol: str
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     """Effect, and the input that it asks for: a session has more to answer, after what waits now.
 
     Until then its stream need not be read.
@@ -263,16 +246,14 @@ class Continue:
     session: SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class SendPayload:
+class SendPayload(Struct, frozen=True):
     """Send a payload on a session's stream, behind those before."""
 
     session: SessionId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LoadEntries:
+class LoadEntries(Struct, frozen=True):
     """Load entries to send, once what was sent on the session's stream has left; `EntriesLoaded`.
 
     In the order (lamport, message id) over all `spans`, a page of at most `PAGE` entries, of what
@@ -288,16 +269,14 @@ class LoadEntries:
     """The same, by their message ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedEntry:
+class LoadedEntry(Struct, frozen=True):
     """A stored entry, and what it is reconciled by."""
 
     entry: Entry
     sync_id: SyncId
 
 
-@dataclass(frozen=True, slots=True)
-class EntriesLoaded:
+class EntriesLoaded(Struct, frozen=True):
     """The page that `LoadEntries` asked for; `more`: there may be entries behind it."""
 
     session: SessionId
@@ -305,15 +284,13 @@ class EntriesLoaded:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CloseSession:
+class CloseSession(Struct, frozen=True):
     """Close a session's stream, after what was sent on it."""
 
     session: SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class Push:
+class Push(Struct, frozen=True):
     """Load messages by their hashes and send them to `peer` on a stream of a protocol's pushes.
 
     In pages of `PAGE` hashes: the newest page, then all that is older, the oldest first, so that
@@ -326,15 +303,13 @@ class Push:
     """Its id, as the stream is opened with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class CloseTransfer:
+class CloseTransfer(Struct, frozen=True):
     """Close what `peer` pushes: others have brought the rest, or are about to."""
 
     peer: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(Struct, frozen=True):
     """Sessions with these peers are to begin now, because of `why`."""
 
     peers: tuple[PeerId, ...]
@@ -343,8 +318,7 @@ class Sought:
     """Whether they are of a part only, and it will be said what follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveBegan:
+class LiveBegan(Struct, frozen=True):
     """The stream of a session that has caught up stays, to pass on what is new (`Mode.LIVE`)."""
 
     session: SessionId
@@ -354,8 +328,7 @@ class LiveBegan:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionEnded:
+class SessionEnded(Struct, frozen=True):
     """A session is over, with what it did; `result` says how it ended.
 
     Converged: both sides have proved to hold the same once each has what it lacked. We have ours;
@@ -399,16 +372,14 @@ class SessionEnded:
         return self.outcome is Outcome.CONVERGED
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Something of a peer's was declined without blame worth closing the link for."""
 
     peer: PeerId
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A message that a session wants, as its protocol read it; the group checks it.
 
     One that came on the session's own stream is not known by its id: `Brought` tells it.
@@ -420,8 +391,7 @@ class Accepted:
     session: SessionId = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptedState:
+class AcceptedState(Struct, frozen=True):
     """State entries that a session brought; the group checks them at once."""
 
     peer: PeerId
@@ -429,8 +399,7 @@ class AcceptedState:
     session: SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotTold:
+class SnapshotTold(Struct, frozen=True):
     """News of the snapshot that a session brings; its protocol and the group know their form."""
 
     peer: PeerId
@@ -438,66 +407,57 @@ class SnapshotTold:
     session: SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Ids a session has found missing: they are on their way."""
 
     ids: tuple[SyncId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unwanted:
+class Unwanted(Struct, frozen=True):
     """Of the ids found missing, those that do not come: the session is over, or its peer stalls."""
 
     ids: tuple[SyncId, ...]
     stalled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WantedLogs:
+class WantedLogs(Struct, frozen=True):
     """A session has begun to bring entries of these authors, on its own stream."""
 
     authors: frozenset[PeerId]
 
 
-@dataclass(frozen=True, slots=True)
-class UnwantedLogs:
+class UnwantedLogs(Struct, frozen=True):
     """A session brings nothing more of these authors."""
 
     authors: frozenset[PeerId]
 
 
-@dataclass(frozen=True, slots=True)
-class WantedMessages:
+class WantedMessages(Struct, frozen=True):
     """A session has asked its peer for these, by their ids: nobody else is asked for them."""
 
     messages: frozenset[MessageId]
 
 
-@dataclass(frozen=True, slots=True)
-class UnwantedMessages:
+class UnwantedMessages(Struct, frozen=True):
     """A session brings nothing more of these."""
 
     messages: frozenset[MessageId]
 
 
-@dataclass(frozen=True, slots=True)
-class WantedHashes:
+class WantedHashes(Struct, frozen=True):
     """The same, by their Waku hashes."""
 
     hashes: frozenset[bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class UnwantedHashes:
+class UnwantedHashes(Struct, frozen=True):
     """A session brings nothing more of these: it is over, or its peer stalls."""
 
     hashes: frozenset[bytes]
     stalled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Proved:
+class Proved(Struct, frozen=True):
     """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
 
     peer: PeerId

@@ -6,7 +6,7 @@ decoded from its bytes; only the second to the last receiver are spared doing it
 have a gate of their own that remembers nothing.
 """
 
-from dataclasses import dataclass, field
+from msgspec import field
 
 from sync.entries.entry import Entry
 from sync.group.ingest import Gate
@@ -17,8 +17,7 @@ FRAMES_MAX = 16_384
 """Frames remembered, then it begins anew: some 50 MB at 3 kB each, minutes of a busy world."""
 
 
-@dataclass(frozen=True, slots=True)
-class RememberingGate(Gate):
+class RememberingGate(Gate, frozen=True):
     """A gate whose results are kept by what they were made from; refusals are not."""
 
     _read: dict[bytes, Message] = field(default_factory=dict)

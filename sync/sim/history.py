@@ -1,8 +1,9 @@
 """The history of a simulated participant, read from its whole disk, which is small."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from sync.calimero.governance.ops import OpId
 from sync.calimero.late_lines import LateLines

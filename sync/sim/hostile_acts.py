@@ -8,9 +8,12 @@ its deeds out.
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.check.message import CHECK
 from sync.entries.entry import Header, Kind, Text, encode_content, encode_text, seal
@@ -38,8 +41,7 @@ NAMES: Final = 40
 YEAR: Final[Nanos] = 8766 * HOUR
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Struct, frozen=True):
     """A frame on the links of `by` (0: its own, else an alias) to `to`; empty: to all."""
 
     payload: bytes
@@ -47,22 +49,19 @@ class Say:
     by: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TellClock:
+class TellClock(Struct, frozen=True):
     """Its pings, and those of its aliases, tell a clock so far ahead; None: the right one."""
 
     ahead: Nanos | None
 
 
-@dataclass(frozen=True, slots=True)
-class MakeLinks:
+class MakeLinks(Struct, frozen=True):
     """Links of so many aliases to everybody; 0 takes them down."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class OpenStream:
+class OpenStream(Struct, frozen=True):
     """A session stream to `to`, the payloads on it, and then silence."""
 
     to: int
@@ -70,8 +69,7 @@ class OpenStream:
     payloads: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(Struct, frozen=True):
     """A transfer stream to `to`, which is ended or left open."""
 
     to: int
@@ -89,15 +87,13 @@ class Manner(Enum):
     TAMPER = "brings what was not signed"
 
 
-@dataclass(frozen=True, slots=True)
-class Behave:
+class Behave(Struct, frozen=True):
     """From now on its own sessions go so, for a while."""
 
     manner: Manner
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """From now on its sessions claim so many messages that do not exist."""
 
     count: int

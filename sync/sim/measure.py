@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
 from sync.runner.runner import Batch
 from sync.sds.message import Kind, Message
@@ -36,8 +38,7 @@ class Sort(Enum):
     """A message that somebody asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """Distribution of a number: count, percentiles and maximum; all 0 without any."""
 
     count: int
@@ -56,8 +57,7 @@ class Spread:
         return cls(len(rising), p50, p95, p99, rising[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """Frames of one sort: each counted once, however many receive it."""
 
     frames: int = 0
@@ -65,8 +65,7 @@ class Sent:
     """Bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repairs:
+class Repairs(Struct, frozen=True):
     """Statistics of losses and their repair, as the module docstring defines them."""
 
     losses: int

@@ -8,11 +8,12 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from sync.machine import MILLISECOND, SECOND, Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Impairments of the network; probabilities are per frame and receiver."""
 
     loss: float = 0.0

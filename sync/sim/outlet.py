@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias, assert_never
 
+from msgspec import Struct
+
 from sync.calimero.state.contents import Held, StateKind
 from sync.errors import StorageError
 from sync.group import values
@@ -30,8 +32,7 @@ from sync.sim.watch import Cause, Watch
 from sync.view.view import FrameKind
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A frame on its way over a link.
 
     Attributes:

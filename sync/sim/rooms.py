@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.membership import Membership
 from sync.group import values
@@ -21,8 +22,7 @@ def further_channel(number: int) -> ChannelId:
     return ChannelId(hashlib.sha256(f"simulated channel {number}".encode()).hexdigest()[:32])
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """One channel."""
 
     channel: ChannelId

@@ -1,14 +1,14 @@
 """Quantities that the bounds of a node's tables are made of (I7)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from sync.sessions import table
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Quantities that bound the tables of a node.
 
     Attributes:

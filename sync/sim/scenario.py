@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from typing import Final, TypeAlias, assert_never
+
+from msgspec import Struct, field
 
 from sync.calimero.state.contents import Topic
 from sync.group.values import Status
@@ -45,8 +46,7 @@ MESH_MAX = 24
 """Peers up to which each pair has a link, as on a LAN; beyond, one broadcast reaches everybody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """For a while, `side` nodes from number `first` on and the others do not reach each other."""
 
     at: Nanos
@@ -55,8 +55,7 @@ class Partition:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(Struct, frozen=True):
     """A node stops as in a power cut, and starts again from its disk.
 
     Where `in_commit`, it stops in the midst of the first commit it begins from `at` on; if it
@@ -69,8 +68,7 @@ class Crash:
     in_commit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FullDisk:
+class FullDisk(Struct, frozen=True):
     """A node's commits fail for a while; what its person writes meanwhile is refused."""
 
     at: Nanos
@@ -78,8 +76,7 @@ class FullDisk:
     node: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClockJump:
+class ClockJump(Struct, frozen=True):
     """A node's wall clock is `offset` ahead of the right time for a while."""
 
     at: Nanos
@@ -97,8 +94,7 @@ WRITING = 0.9
 Trouble: TypeAlias = Partition | Crash | FullDisk | ClockJump
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """Plan of a run. Times count from the moment all nodes have found each other."""
 
     peers: int
@@ -146,8 +142,7 @@ class Scenario:
         return self.peers <= MESH_MAX if self.mesh is None else self.mesh
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """Result of a run. Times count from the last line and trouble."""
 
     converged: bool
@@ -198,8 +193,7 @@ class Outcome:
     """Their ends by the names of protocols."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """Records of a run: its protocol logs and, however it ends, its nodes."""
 
     recording: Recording

@@ -5,7 +5,8 @@ for every participant of a world.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sync.group.ingest import Gate
 from sync.group.values import Broadcast, Retrieve, Retrieved
@@ -15,8 +16,7 @@ from sync.sds.message import HistoryEntry, Kind
 from sync.sim.world import World
 
 
-@dataclass(frozen=True, slots=True)
-class StoreClient:
+class StoreClient(Struct, frozen=True):
     """Client with which participant `number` fetches from a store."""
 
     store: "Store"

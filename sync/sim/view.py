@@ -5,8 +5,9 @@ Rule: nothing here changes the world; who shows a view also lets the world's tim
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry

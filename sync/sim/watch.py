@@ -10,6 +10,8 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
+
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import MessageId, Nanos
@@ -57,8 +59,7 @@ CARRIED: Final = {
 """Causes of what is carried to one node alone, by the input it is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flight:
+class Flight(Struct, frozen=True):
     """One frame on its way from one node to another; `at` is when it arrives, or would."""
 
     sender: int
@@ -74,8 +75,7 @@ class Flight:
     """Of a payload of a session: what it says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of a node's machines: what came in, what came of it, and its repairs before it."""
 
     node: int

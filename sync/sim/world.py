@@ -5,8 +5,10 @@ The same seed gives the same run, down to the bytes.
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import Final
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import Key, Op, Role
 from sync.calimero.state.contents import Content, StateKind
@@ -63,8 +65,7 @@ HINT_CHANCES_MAX = 64
 filter holds; of more, all count as chances of a false "possibly"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """Parameters of a group, and how its nodes are connected.
 
     Attributes:
@@ -94,6 +95,9 @@ class Terms:
     """Nodes that are not in it at first."""
 
 
+USUAL: Final = Terms()
+
+
 class World:
     """A group of nodes in one channel, the network between them, and the time.
 
@@ -111,7 +115,7 @@ class World:
         size: int,
         seed: int = 0,
         link: Link = PERFECT,
-        terms: Terms = Terms(),
+        terms: Terms = USUAL,
         clocks: Sequence[Nanos] = (),
         watch: Watch | None = None,
     ) -> None:

@@ -1,7 +1,8 @@
 """A sketch from a higher floor on: what is between is taken out of a copy, in short steps."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.sketch.prefix import SLICE, Sketch, first_of, hashes_between
 from sync.structures.ordered_set import OrderedSet

@@ -2,10 +2,10 @@
 
 import hashlib
 import sys
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from sync.structures.sorted_run import HASH_WORDS, Words
 
@@ -15,8 +15,7 @@ CONTEXT: Final = b"chat-tui.sketch.v1\0"
 KEY_SIZE: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class SketchKey:
+class SketchKey(Struct, frozen=True):
     """Key of 32 bytes; `placing` and `checking` are its first two words, k0 and k1."""
 
     placing: np.uint64

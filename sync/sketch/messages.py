@@ -7,9 +7,10 @@ say `Stop` instead of anything before.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.entry import BODY_MAX
 from sync.errors import DecodeError
@@ -57,8 +58,7 @@ WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """The first symbols of who opened the session.
 
     Attributes:
@@ -74,8 +74,7 @@ class Opening:
     symbols: Symbols
 
 
-@dataclass(frozen=True, slots=True)
-class MoreSymbols:
+class MoreSymbols(Struct, frozen=True):
     """Symbols of who answers, `first` of which were sent before, of a set of so many ids."""
 
     first: int
@@ -83,13 +82,11 @@ class MoreSymbols:
     symbols: Symbols
 
 
-@dataclass(frozen=True, slots=True)
-class AskMore:
+class AskMore(Struct, frozen=True):
     """The symbols so far are not enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """All that differs is known to the sender.
 
     Attributes:
@@ -101,20 +98,17 @@ class Wanted:
     hashes: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """Entries as their authors signed them."""
 
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """All entries have been sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """It does not go on by a sketch."""
 
     reason: Reason

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from sync.machine import MILLISECOND, Nanos
 from sync.sessions.selection import SKETCH_IDS_MIN
@@ -39,8 +40,7 @@ PAUSE: Final[Nanos] = 3 * MILLISECOND
 """Between two slices: whatever else there is has its turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(Struct, frozen=True):
     """A prefix at one moment.
 
     Attributes:

@@ -1,7 +1,8 @@
 """Differences between the sets of two sides, and the roles of the two who look for them."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from sync.structures.sorted_run import SyncId
 
@@ -13,8 +14,7 @@ class Role(Enum):
     RESPONDER = "responder"
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Struct, frozen=True):
     """Effect: ids found in one of the two sets only."""
 
     need: tuple[SyncId, ...]

@@ -13,9 +13,10 @@ cannot be made up at all. So, in this order:
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from sync.machine import Nanos
 
@@ -40,8 +41,7 @@ class Standing(IntEnum):
     """The person compared keys with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder(Generic[K]):
+class Holder(Struct, Generic[K], frozen=True):
     """Somebody who holds a place, since `since`, from the address `host`."""
 
     key: K

@@ -15,10 +15,10 @@ month of them. It reads the rows of a bucket from where they are when it must ha
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from sync.machine import Nanos
 from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
@@ -248,8 +248,7 @@ class Digest:
                     self._hashes[level].pop(index, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """The ids one side holds and their digest, which two sides compare."""
 
     source: RowSource

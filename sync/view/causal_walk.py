@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from sync.entries.changes import Look, Reactions, change_of
 from sync.entries.entry import Entry, Kind, decode_text

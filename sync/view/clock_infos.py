@@ -1,7 +1,8 @@
 """Parts of a snapshot (`sync.view.view`): our clock, and what the person is asked about it."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, Nanos, PeerId
 
@@ -26,8 +27,7 @@ class ClockSettled(Enum):
     """The difference is gone, or they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClockVoter:
+class ClockVoter(Struct, frozen=True):
     """Somebody whose clock differs from ours; `nick` is their bytes: sanitise to render."""
 
     peer: PeerId
@@ -38,8 +38,7 @@ class ClockVoter:
     """True if they are verified, or were met in an earlier run over a day ago."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClockQuestion:
+class ClockQuestion(Struct, frozen=True):
     """The question whether to follow clocks that agree with each other but not with ours."""
 
     voters: tuple[ClockVoter, ...]
@@ -54,8 +53,7 @@ class ClockQuestion:
     """Where it is asked, and what the answer is for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClockInfo:
+class ClockInfo(Struct, frozen=True):
     """Our clock, and what is thought of it."""
 
     is_clock: bool = True

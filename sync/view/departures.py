@@ -5,9 +5,10 @@ They follow from notes of happenings (`sync.view.happenings`), when somebody loo
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -39,8 +40,7 @@ class Left(Enum):
     """It is ours, and nobody named it for too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class DepartureInfo:
+class DepartureInfo(Struct, frozen=True):
     """One departure. `at` is by the engine's clock, as in a snapshot."""
 
     message_id: MessageId

@@ -1,8 +1,9 @@
 """Events of the view: what is told of a line, a person, a session or a channel as it happens."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
@@ -29,8 +30,7 @@ Position: TypeAlias = tuple[int, MessageId]
 """Where a message stands in the one order of a channel: (lamport, message id)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(Struct, frozen=True):
     """The authors who react to a message with `emoji`, their own bytes: sanitise to render."""
 
     emoji: str
@@ -40,8 +40,7 @@ class Reaction:
     who: tuple[PeerId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A message as it is shown. `text` and `nick` are the author's bytes: sanitise to render."""
 
     channel: ChannelId
@@ -88,15 +87,13 @@ class Line:
         return (self.lamport, self.message_id)
 
 
-@dataclass(frozen=True, slots=True)
-class MessageShown:
+class MessageShown(Struct, frozen=True):
     """A message was delivered (an own one: committed)."""
 
     line: Line
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewShown:
+class PreviewShown(Struct, frozen=True):
     """A message is here that is not delivered yet; `MessageShown` follows once it is.
 
     It waits for older ones, which are on their way (`line.loading`), or for its time
@@ -106,8 +103,7 @@ class PreviewShown:
     line: Line
 
 
-@dataclass(frozen=True, slots=True)
-class LineChanged:
+class LineChanged(Struct, frozen=True):
     """A message that was shown before looks different now: `line` is all of it."""
 
     line: Line
@@ -117,8 +113,7 @@ class LineChanged:
     """Whether its reactions are others."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryShown:
+class DeliveryShown(Struct, frozen=True):
     """The state of an own message changed."""
 
     channel: ChannelId
@@ -126,8 +121,7 @@ class DeliveryShown:
     delivery: Delivery
 
 
-@dataclass(frozen=True, slots=True)
-class MissingShown:
+class MissingShown(Struct, frozen=True):
     """A message we lack was named by `named_by` (a message id, or the peer of a sync message)."""
 
     channel: ChannelId
@@ -135,8 +129,7 @@ class MissingShown:
     named_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundShown:
+class FoundShown(Struct, frozen=True):
     """A missing message came, or was given up as lost."""
 
     channel: ChannelId
@@ -144,39 +137,34 @@ class FoundShown:
     lost: bool
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawnShown:
+class WithdrawnShown(Struct, frozen=True):
     """Messages that were shown are set aside until their time, which is far ahead."""
 
     channel: ChannelId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DiscardedShown:
+class DiscardedShown(Struct, frozen=True):
     """Messages that may have been shown are here no more: the disk had damaged them."""
 
     channel: ChannelId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PushedOutShown:
+class PushedOutShown(Struct, frozen=True):
     """Messages that were shown early are not here any more; they come again."""
 
     channel: ChannelId
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LooksShown:
+class LooksShown(Struct, frozen=True):
     """Lines of a channel may look different now: somebody is out. They are read again in place."""
 
     channel: ChannelId
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryShown:
+class HistoryShown(Struct, frozen=True):
     """A channel that had no history has one now, on the disk.
 
     The newest lines were told as messages before; `told_from` is the place of the first of them,
@@ -187,8 +175,7 @@ class HistoryShown:
     told_from: Position | None
 
 
-@dataclass(frozen=True, slots=True)
-class AheadShown:
+class AheadShown(Struct, frozen=True):
     """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
 
     `nick` is their bytes: sanitise to render.
@@ -200,15 +187,13 @@ class AheadShown:
     ahead_ns: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class ClockShown:
+class ClockShown(Struct, frozen=True):
     """The question about our clock was opened, changed, answered, or has settled itself."""
 
     clock: ClockInfo
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedShown:
+class ReplacedShown(Struct, frozen=True):
     """An own message that was set aside was written anew; once let in, the old one is hidden."""
 
     channel: ChannelId
@@ -217,15 +202,13 @@ class ReplacedShown:
     by: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class ContradictionShown:
+class ContradictionShown(Struct, frozen=True):
     """An author signed what cannot be true beside another entry; told once, when it is stored."""
 
     found: ContradictionInfo
 
 
-@dataclass(frozen=True, slots=True)
-class PeerShown:
+class PeerShown(Struct, frozen=True):
     """A peer came, went, changed its name, or says that it is away."""
 
     peer: PeerId
@@ -234,8 +217,7 @@ class PeerShown:
     away: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TrustShown:
+class TrustShown(Struct, frozen=True):
     """The trust in a key changed; with `hidden`, so did whose messages are shown."""
 
     peer: PeerId
@@ -244,8 +226,7 @@ class TrustShown:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TypingShown:
+class TypingShown(Struct, frozen=True):
     """A peer began or ceased to type."""
 
     channel: ChannelId
@@ -254,8 +235,7 @@ class TypingShown:
     typing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SyncShown:
+class SyncShown(Struct, frozen=True):
     """A reconciliation session ended. Bytes count both streams; `elapsed_ns` is wall time."""
 
     channel: ChannelId
@@ -282,8 +262,7 @@ class SyncShown:
     """`converged`, `moved`, `not converged` or `benign`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveShown:
+class LiveShown(Struct, frozen=True):
     """A session stays, to pass on what is new, or one that stayed has ended.
 
     Attributes:
@@ -304,16 +283,14 @@ class LiveShown:
     have: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelShown:
+class ChannelShown(Struct, frozen=True):
     """A channel was joined."""
 
     channel: ChannelId
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelLeft:
+class ChannelLeft(Struct, frozen=True):
     """A channel was left."""
 
     channel: ChannelId
@@ -326,8 +303,7 @@ class Level(Enum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One sentence for the person, with what to do."""
 
     text: str

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, Nanos, PeerId
 
@@ -20,8 +21,7 @@ BETWEEN: Final = r"[\W_]+"
 """Signs between two words of the index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Lines that a search asks for; what is empty or None says nothing."""
 
     channels: tuple[ChannelId, ...]

@@ -4,9 +4,10 @@ Nicks and reasons are other people's bytes: sanitise to render. A nick is empty 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from sync.group.governance_values import (
     OPEN_POLICY,
@@ -75,8 +76,7 @@ class Entered(Enum):
     """By a code."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberInfo:
+class MemberInfo(Struct, frozen=True):
     """Somebody who is in."""
 
     peer: PeerId
@@ -93,8 +93,7 @@ class MemberInfo:
     """Whether they signed two ops with one number: a copied profile, or two faces."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskingInfo:
+class AskingInfo(Struct, frozen=True):
     """Somebody who asks to be let in, or whose entry came to nothing; `/add` lets them in."""
 
     peer: PeerId
@@ -104,8 +103,7 @@ class AskingInfo:
     """The op by which they ask or had come."""
 
 
-@dataclass(frozen=True, slots=True)
-class DepartureInfo:
+class DepartureInfo(Struct, frozen=True):
     """The end of somebody's membership."""
 
     peer: PeerId
@@ -121,8 +119,7 @@ class DepartureInfo:
     """Whether they are out only because as many are in as can be."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpochInfo:
+class EpochInfo(Struct, frozen=True):
     """A secret of the channel, by its number; the secret itself is in no snapshot."""
 
     number: int
@@ -135,8 +132,7 @@ class EpochInfo:
     newest: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OpInfo:
+class OpInfo(Struct, frozen=True):
     """An op of governance, for those who look at the protocol."""
 
     op_id: str
@@ -156,8 +152,7 @@ class OpInfo:
     """Id of the op that did it, if one did."""
 
 
-@dataclass(frozen=True, slots=True)
-class CatchUpInfo:
+class CatchUpInfo(Struct, frozen=True):
     """A pull of ops; see `sync.group.catch_ups.CatchUp`."""
 
     peer: PeerId
@@ -170,8 +165,7 @@ class CatchUpInfo:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class GovernanceInfo:
+class GovernanceInfo(Struct, frozen=True):
     """Members of a governed channel, and the state of its history of governance, at our heads."""
 
     founded: bool
@@ -264,8 +258,7 @@ class ActKind(Enum):
     ROTATED = "rotated"
 
 
-@dataclass(frozen=True, slots=True)
-class BecauseInfo:
+class BecauseInfo(Struct, frozen=True):
     """The act for which another one came to nothing."""
 
     op_id: str
@@ -276,8 +269,7 @@ class BecauseInfo:
     """The role it gave."""
 
 
-@dataclass(frozen=True, slots=True)
-class LossInfo:
+class LossInfo(Struct, frozen=True):
     """The reason why an act came to nothing."""
 
     reason: Reason
@@ -285,8 +277,7 @@ class LossInfo:
     """The act that did it, if it was one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActInfo:
+class ActInfo(Struct, frozen=True):
     """An act of governance; the line that has it tells who signed it, and when."""
 
     kind: ActKind
@@ -307,8 +298,7 @@ class ActInfo:
     """Reason why it came to nothing; None while it counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleChange:
+class RoleChange(Struct, frozen=True):
     """Somebody has another role than before; `Role.NONE` is out."""
 
     peer: PeerId
@@ -320,8 +310,7 @@ class RoleChange:
 # --- Events ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class OpShown:
+class OpShown(Struct, frozen=True):
     """An act of governance was taken in (`line.act`), or counts now where it did not, or ceased to.
 
     Attributes:
@@ -333,23 +322,20 @@ class OpShown:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MembershipShown:
+class MembershipShown(Struct, frozen=True):
     """People have other roles than before in a governed channel."""
 
     channel: ChannelId
     changes: tuple[RoleChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PendingShown:
+class PendingShown(Struct, frozen=True):
     """An entry waits for ops that say whether its author might write it (`line.pending`)."""
 
     line: "Line"
 
 
-@dataclass(frozen=True, slots=True)
-class PendingEndedShown:
+class PendingEndedShown(Struct, frozen=True):
     """Entries that waited are not let in: dropped by `label`, or forgotten without one."""
 
     channel: ChannelId

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple
 from typing import Final
+
+from msgspec.structs import astuple
 
 from sync.group.governance_parts import (
     Act,

@@ -7,8 +7,9 @@ Rules:
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.group import values
 from sync.group.group import Group

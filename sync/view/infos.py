@@ -1,8 +1,9 @@
 """Parts of a snapshot (`sync.view.view`): channels with their buffers, peers, sessions."""
 
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
@@ -29,8 +30,7 @@ class PeerState(Enum):
     DOWN = "down"
 
 
-@dataclass(frozen=True, slots=True)
-class OutgoingInfo:
+class OutgoingInfo(Struct, frozen=True):
     """An own message that nobody has surely received: its state and next resend.
 
     `attempts` counts how often it was sent again; `possibly_by`: whose filters may hold it.
@@ -44,8 +44,7 @@ class OutgoingInfo:
     possibly_by: tuple[PeerId, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingInfo:
+class WaitingInfo(Struct, frozen=True):
     """A message held back for the messages it depends on."""
 
     message_id: MessageId
@@ -54,8 +53,7 @@ class WaitingInfo:
     give_up_at: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
+class RequestInfo(Struct, frozen=True):
     """A missing message, and when we ask for it (SDS-R, outgoing repair request buffer).
 
     `namer` named it in message `named_by`; in a sync message, if both are the same. `asked` counts
@@ -72,8 +70,7 @@ class RequestInfo:
     asked_at: Nanos | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerInfo:
+class AnswerInfo(Struct, frozen=True):
     """A message somebody asked for, and when we answer (SDS-R, incoming repair request buffer)."""
 
     message_id: MessageId
@@ -83,8 +80,7 @@ class AnswerInfo:
     """Its author: the first term of T_resp; None where nobody said so."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairInfo:
+class RepairInfo(Struct, frozen=True):
     """SDS-R in a channel: its buffers, and the times of a group of this size. Cut to 100 rows."""
 
     participants: int
@@ -97,8 +93,7 @@ class RepairInfo:
     answers_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HoldersInfo:
+class HoldersInfo(Struct, frozen=True):
     """Holders of a message, with the evidence for each; `own` if we wrote it."""
 
     message_id: MessageId
@@ -106,8 +101,7 @@ class HoldersInfo:
     holders: tuple[tuple[PeerId, Evidence], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BloomInfo:
+class BloomInfo(Struct, frozen=True):
     """The channel's filter; `fill` and `false_positives` are shares of 1."""
 
     count: int
@@ -118,16 +112,14 @@ class BloomInfo:
     false_positives: float
 
 
-@dataclass(frozen=True, slots=True)
-class TypistInfo:
+class TypistInfo(Struct, frozen=True):
     """Somebody who is typing; `nick` is the author's bytes: sanitise to render."""
 
     peer: PeerId
     nick: str
 
 
-@dataclass(frozen=True, slots=True)
-class RoundInfo:
+class RoundInfo(Struct, frozen=True):
     """One payload of a reconciliation.
 
     `cells` are 32 signs from the oldest to the newest of what we hold: `.` equal, so skipped, `#` a
@@ -152,8 +144,7 @@ class RoundInfo:
     `sync.sessions.cards.Round`."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Struct, frozen=True):
     """A reconciliation session, running or over.
 
     `need` counts what we lacked, `got` what came of it, `have` what the peer lacked. `naive` is
@@ -211,8 +202,7 @@ class SessionInfo:
         return self.trip(self.payloads - 1) if self.payloads else 0
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelInfo:
+class ChannelInfo(Struct, frozen=True):
     """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
 
     channel: ChannelId
@@ -259,8 +249,7 @@ class ChannelInfo:
     """Topic, pins, appearances and read marks."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogsInfo:
+class LogsInfo(Struct, frozen=True):
     """Announcements of author logs between us and a peer; numbers are of channels."""
 
     version: int | None
@@ -271,8 +260,7 @@ class LogsInfo:
     ours: int
 
 
-@dataclass(frozen=True, slots=True)
-class PeerInfo:
+class PeerInfo(Struct, frozen=True):
     """One peer we have met; `rtt_ns`, `rtts` and `clock_offset_ns` come from pings."""
 
     peer: PeerId
@@ -300,8 +288,7 @@ class PeerInfo:
     """Round-trip times of the last answered pings, oldest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeardInfo:
+class HeardInfo(Struct, frozen=True):
     """An author without a link to us, last heard through the peer `via`."""
 
     author: PeerId
@@ -309,8 +296,7 @@ class HeardInfo:
     via: PeerId
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorInfo:
+class AuthorInfo(Struct, frozen=True):
     """Disk usage of an author, here or not."""
 
     peer: PeerId
@@ -318,8 +304,7 @@ class AuthorInfo:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ContradictionInfo:
+class ContradictionInfo(Struct, frozen=True):
     """`author` signed two entries that cannot both be true: a copied profile, or two faces."""
 
     channel: ChannelId
@@ -333,8 +318,7 @@ class ContradictionInfo:
     """The later one, or the one that names; and the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyWarning:
+class KeyWarning(Struct, frozen=True):
     """`peer` goes by a name that the key `known` is known by; the person has to answer that."""
 
     peer: PeerId

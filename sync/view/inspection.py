@@ -1,10 +1,11 @@
 """Inspection of a running engine: causal graph, frames, filter, recordings and traces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
@@ -23,8 +24,7 @@ class Place(Enum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True)
-class CausalNode:
+class CausalNode(Struct, frozen=True):
     """A message, what it builds on, and where it is; what is unknown of a missing one is None.
 
     `nick` and `text` are the author's bytes: sanitise to render. `text` is its beginning.
@@ -62,8 +62,7 @@ class FrameKind(Enum):
     """A message of a stream on which ops are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrameInfo:
+class FrameInfo(Struct, frozen=True):
     """A frame as it was after decryption. `data` may be its beginning alone; `size` is all of it.
 
     `peer` is who sent it, or to whom it went; None for a broadcast to everybody.
@@ -80,8 +79,7 @@ class FrameInfo:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeInfo:
+class ProbeInfo(Struct, frozen=True):
     """An id against the channel's filter: its bits, and whether we really have the message."""
 
     message_id: str

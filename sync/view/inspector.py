@@ -1,9 +1,10 @@
 """`sync.view.view.Inspection` of a node, live or simulated: its frames, its filter, its trace."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from sync.errors import LocalError
 from sync.group.group import Group

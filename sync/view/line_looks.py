@@ -1,6 +1,6 @@
 """Applies edits, redactions and reactions to a line."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from sync.entries.changes import UNCHANGED, Look
 from sync.machine import PeerId

@@ -1,8 +1,9 @@
 """Values that describe one message: what happened to it, and what is stored of it."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from sync.entries.changes import Change
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -38,8 +39,7 @@ class What(Enum):
     """It waited for a snapshot, and there was no room for all that did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(Struct, frozen=True):
     """Discovery of a missing message: who named it where, and when we planned to request it.
 
     `named_by` is a message id, or the peer of a sync message. The others are None where the message
@@ -60,8 +60,7 @@ Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
 """One note of a happening, as it is kept: when, where, about which message, what, and more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
+class Happening(Struct, frozen=True):
     """Something that happened to a message. `at` is by the engine's clock, as in a snapshot."""
 
     at: Nanos
@@ -76,8 +75,7 @@ class Happening:
     """Only of `COPIED`: who sent the snapshot, or the last of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageStory:
+class MessageStory(Struct, frozen=True):
     """Remembered history of a message, oldest first; nothing is known from before `since`."""
 
     since: Nanos
@@ -88,8 +86,7 @@ class MessageStory:
     """Author and id of the message that named it; in a sync message, if the id is None."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeInfo:
+class ChangeInfo(Struct, frozen=True):
     """An edit, a redaction or the reactions of one author; the text is theirs: sanitise it."""
 
     message_id: MessageId
@@ -98,8 +95,7 @@ class ChangeInfo:
     change: Change
 
 
-@dataclass(frozen=True, slots=True)
-class StoredInfo:
+class StoredInfo(Struct, frozen=True):
     """A message as it is stored: the bytes that came, and what changes it, in its order."""
 
     payload: bytes

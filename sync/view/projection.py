@@ -1,8 +1,9 @@
 """From the machines' state and effects to what the UI may know (`sync.view.view`)."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.entries.changes import CHANGING
 from sync.entries.entry import Entry, Kind, Text, decode_text

@@ -8,9 +8,10 @@ Rules:
 
 from collections import deque
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from sync.errors import DecodeError
 from sync.machine import SECOND, Nanos
@@ -56,8 +57,7 @@ OTHERS: Final = {
 """Sorts of all frames but those of SDS."""
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """Frames of one sort and way: how many in each of the last 60 seconds, oldest first."""
 
     sort: Sort
@@ -66,8 +66,7 @@ class Series:
     bytes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RatesInfo:
+class RatesInfo(Struct, frozen=True):
     """The last minute: the series that are not empty; `since` is from when on all is counted."""
 
     now: Nanos

@@ -4,8 +4,9 @@ Texts, nicks, colours and statuses are other people's bytes: sanitise to render.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.group.state_values import StateKind
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -14,8 +15,7 @@ __all__ = ["NO_STATE", "PinInfo", "ProfileInfo", "ReadInfo", "StateInfo", "State
            "TopicInfo", "newest_profiles"]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class TopicInfo:
+class TopicInfo(Struct, frozen=True):
     """The topic of a channel."""
 
     text: str
@@ -24,8 +24,7 @@ class TopicInfo:
     """Time at which it was set, by the clock of who did."""
 
 
-@dataclass(frozen=True, slots=True)
-class PinInfo:
+class PinInfo(Struct, frozen=True):
     """A line that is pinned; it need not be here."""
 
     message_id: MessageId
@@ -34,8 +33,7 @@ class PinInfo:
     """Time at which it was pinned, by the clock of who did."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileInfo:
+class ProfileInfo(Struct, frozen=True):
     """Appearance that somebody chose and signed; they may be away."""
 
     peer: PeerId
@@ -46,8 +44,7 @@ class ProfileInfo:
     """Time at which they said so, by their clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadInfo:
+class ReadInfo(Struct, frozen=True):
     """The last line, in the order of the channel, that somebody says they have read."""
 
     peer: PeerId
@@ -55,8 +52,7 @@ class ReadInfo:
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class StateInfo:
+class StateInfo(Struct, frozen=True):
     """Topic, pins, appearances and read marks of a channel."""
 
     topic: TopicInfo | None = None
@@ -96,8 +92,7 @@ def newest_profiles(states: Iterable[StateInfo]) -> dict[PeerId, ProfileInfo]:
     return newest
 
 
-@dataclass(frozen=True, slots=True)
-class StateShown:
+class StateShown(Struct, frozen=True):
     """Something of a channel's state is set to something else; the snapshot says to what."""
 
     channel: ChannelId

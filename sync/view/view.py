@@ -5,9 +5,10 @@ reads an engine. Nothing here does anything: values and one protocol.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.view.clock_infos import (
@@ -159,8 +160,7 @@ NOT_ASKED: Final = "Nothing is asked about this computer's clock now."
 """Why an answer about our clock is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """Everything the screens show that is not a page of history."""
 
     me: PeerId

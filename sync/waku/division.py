@@ -9,10 +9,10 @@ together, as how many of the neighbouring ranges differ tells, items are sent ea
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from sync.machine import Nanos
@@ -45,8 +45,7 @@ FINGERPRINT_BYTES: Final = 38.0
 """Bytes of an id, or of a range with its fingerprint, mostly: timestamps are near each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(Struct, frozen=True):
     """The implementer's numbers (Waku Sync, "Parameters")."""
 
     partitions: int = 8

@@ -6,7 +6,8 @@ Rules:
 """
 
 import hashlib
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from sync.machine import Nanos
 from sync.structures.ordered_set import (
@@ -63,8 +64,7 @@ RANGES_MAX = 12_288
 second to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class RangesData:
+class RangesData(Struct, frozen=True):
     """One payload of the reconciliation protocol; without ranges it is an empty payload."""
 
     cluster: int
@@ -72,8 +72,7 @@ class RangesData:
     ranges: Ranges = field(default_factory=Ranges)
 
 
-@dataclass(frozen=True, slots=True)
-class WakuMessage:
+class WakuMessage(Struct, frozen=True):
     """The fields of 14/WAKU2-MESSAGE that its hash covers; ours leave `meta` empty."""
 
     payload: bytes

@@ -15,9 +15,10 @@ Rules:
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
@@ -86,32 +87,27 @@ class Result(Enum):
     TIMED_OUT = "timed out"
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """Input, initiator only: the stream is open."""
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadReceived:
+class PayloadReceived(Struct, frozen=True):
     """Input: the peer's next payload, decoded."""
 
     payload: RangesData
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     """Effect, and the input that it asks for: there is more to answer, once others had a turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendPayload:
+class SendPayload(Struct, frozen=True):
     """Effect: send this payload, length-prefixed, on the session's stream."""
 
     payload: RangesData
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """Effect, the last one: the session is over."""
 
     result: Result

@@ -1,8 +1,9 @@
 """Waku Sync as one of the protocols of `sync.sessions`: its machine, its bytes and its cards."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from sync.machine import ChannelId, Nanos, Tick
 from sync.sessions.cards import Round
@@ -48,16 +49,14 @@ COST: Final = 4_000 + 4 * ROUND_TRIP
 """Of a session that finds a few differences among a hundred thousand messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Transferred:
+class Transferred(Struct, frozen=True):
     """A message as a transfer brings it (Waku Sync, "Transfer Protocol")."""
 
     waku: WakuMessage
     topic: str
 
 
-@dataclass(frozen=True, slots=True)
-class WakuSync:
+class WakuSync(Struct, frozen=True):
     """Waku Sync, as it is registered (`sync.sessions.protocol.SyncProtocol`)."""
 
     parameters: Parameters = NARROW

@@ -28,6 +28,8 @@ from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from sync.calimero.governance.acts import Drawn, batches, new_epoch
 from sync.calimero.governance.governance import Governance, Taken
 from sync.calimero.governance.keys import tag_of
@@ -117,7 +119,9 @@ class Wrapping(History):
         state = self.governance.projection.at(heads)
         assert state is not None
         tags = sorted(tag_of(who) for who, one in state.people.items() if one.member)
-        return replace(begun, wrapped=Wraps.of(Wrap(tag, bytes(WRAPPED_SIZE)) for tag in tags))
+        return structs.replace(
+            begun, wrapped=Wraps.of(Wrap(tag, bytes(WRAPPED_SIZE)) for tag in tags)
+        )
 
 
 class Parted:

@@ -15,6 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from sync.calimero.handshake import encode_handshake
 from sync.calimero.state.comparing import spread_of
 from sync.calimero.state.entry import StateEntry
@@ -123,7 +125,7 @@ def _handshake(pool: list[StateEntry]) -> Result:
     """Return the size of the largest handshake: all that equal roots cost, each way."""
     told = _told(Registers(pool))
     heads = tuple(bytes([number]) * 32 for number in range(16))
-    whole = replace(told, log=replace(told.log, heads=heads))
+    whole = structs.replace(told, log=structs.replace(told.log, heads=heads))
     return at_most("state_handshake", float(len(encode_handshake(whole))), "B", HANDSHAKE_MAX_B, {})
 
 

@@ -8,9 +8,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup

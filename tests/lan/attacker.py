@@ -10,9 +10,9 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict
 from typing import Any
 
+from msgspec.structs import asdict
 from zeroconf import IPVersion, ServiceStateChange, Zeroconf
 from zeroconf._dns import DNSAddress, DNSPointer, DNSRecord, DNSService, DNSText
 from zeroconf._protocol.outgoing import DNSOutgoing

@@ -1,9 +1,9 @@
 """The pages of the debug pane, one a tab: what each remembers, and the lines it gives."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from msgspec import Struct
 from textual.content import Content
 
 from chat_tui.debug.causal_lines import Colour, uncoloured
@@ -20,8 +20,7 @@ TEXT_CELLS: Final = 64
 """Of what was typed, where it is said back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """The moment of the engine that the pages show."""
 
     snapshot: Snapshot

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
+
 from sync.machine import MILLISECOND, SECOND, Nanos
 
 FLIGHT_LEAST: Final[Nanos] = 700 * MILLISECOND
@@ -47,8 +49,7 @@ AT_ONCE: Final[Nanos] = SECOND // 2
 Span = tuple[Nanos, Nanos]
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """Viewer's time for a frame on its way, and the share of the time to read that is given."""
 
     flight: Nanos
@@ -71,8 +72,7 @@ class _Piece:
     moving: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Timetable:
+class Timetable(Struct, frozen=True):
     """Contents of a scenario, by time: all are simulated times but those in `turns`.
 
     Attributes:

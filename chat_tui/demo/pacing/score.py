@@ -5,8 +5,9 @@ somebody meddles; then it is found out again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.demo.acts import Lose, LosePart, Loss, Write
 from chat_tui.demo.cast import Weight
@@ -27,8 +28,7 @@ SETTINGS: Final = (Lose, LosePart, Loss)
 """Acts that do nothing yet which anybody could see."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """Length of a run, its map of time, and the events on its scrubber: when, and whether lost."""
 
     began: Nanos

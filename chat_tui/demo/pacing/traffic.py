@@ -1,7 +1,9 @@
 """The traffic of a run: every frame that was on its way, and every wait, by the time they began."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.machine import MessageId, Nanos
 from sync.manager.payload_kinds import PayloadKind

@@ -1,9 +1,9 @@
 """A moment of the demo as lines of the screen: pure functions, so that a moment looks the same."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual.content import Content
 

@@ -1,6 +1,6 @@
 """Everything but the moment that the demo's drawing depends on: size, signs, colours, place."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from chat_tui.demo.moment import Shot
 from chat_tui.demo.pacing.score import Score
@@ -17,8 +17,7 @@ WIDE = 110
 """Width from which on the network has a column of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """See the module docstring. `now` is the simulated time that is shown."""
 
     width: int

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import Final
 
-INSTALLED: Final = ("cryptography", "google.protobuf", "mmh3", "pandas", "pyarrow", "xxhash")
+INSTALLED: Final = (
+    "cryptography",
+    "google.protobuf",
+    "mmh3",
+    "msgspec",
+    "pandas",
+    "pyarrow",
+    "xxhash",
+)
 """Packages of others to install on each computer: compiled, or too large to send."""
 
 

@@ -6,11 +6,13 @@ An executor imports this and the simulator; it needs neither Spark's tables nor 
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 from zipfile import ZipFile
+
+from msgspec.structs import replace
 
 from storage.archive.tables import replace_text
 from sync.machine import MILLISECOND, SECOND

@@ -2,9 +2,10 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final, Self, TypeAlias
+
+from msgspec import Struct
 
 from storage.sqlite.columns import DELIVERY, STATUS, U64_MIDDLE
 from storage.sqlite.looks import readable
@@ -27,8 +28,7 @@ PARENTS_AT_ONCE: Final = 16 * 1024
 where one by one each would have a page to itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A message that was just stored, under its number."""
 
     number: int

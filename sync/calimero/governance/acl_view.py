@@ -6,8 +6,9 @@ order in which they came, ancestors first; a cut, closed under ancestors, is one
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import replace
 from typing import Final, NamedTuple, NewType, TypeVar
+
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (

@@ -1,8 +1,9 @@
 """Heartbeats and catch-ups: what two nodes say to find out which ops one of them lacks."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import Act, bits
@@ -20,8 +21,7 @@ COUNTED_SIZE: Final = 4
 BOOLS: Final = (False, True)
 
 
-@dataclass(frozen=True, slots=True)
-class GroupStateHeartbeat:
+class GroupStateHeartbeat(Struct, frozen=True):
     """Heads and number of a node's ops, and the root of its state if it has one."""
 
     group: GroupId
@@ -30,16 +30,14 @@ class GroupStateHeartbeat:
     state_root: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDeltaRequest:
+class GroupDeltaRequest(Struct, frozen=True):
     """Asks for all ops that are no ancestors of these."""
 
     group: GroupId
     known_heads: tuple[OpId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDeltaResponse:
+class GroupDeltaResponse(Struct, frozen=True):
     """A page of ops as they were sent, ancestors first; after it the asker has other heads."""
 
     ops: tuple[bytes, ...]

@@ -6,8 +6,9 @@ asked of two ops, whether one knew of the other, is then one shift.
 
 from bisect import bisect
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import Act, Dag, Judgement, bits
@@ -25,8 +26,7 @@ class TakenOp(NamedTuple):
     judgement: Judgement
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The op was taken in, and with it those that had waited for it, ancestors first."""
 
     ops: tuple[TakenOp, ...]
@@ -34,22 +34,19 @@ class Taken:
     """Ops that had waited and turned out to have no right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(Struct, frozen=True):
     """The op waits for these."""
 
     missing: tuple[OpId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """The op is not taken in."""
 
     refusal: Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """The op is here, or waits here, already."""
 
 

@@ -1,9 +1,10 @@
 """Values of governance: the ten operations and what signs them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, NewType, Self, TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.governance.roles import OPEN_POLICY, Access, Policy, Role
 from sync.machine import Nanos
@@ -51,8 +52,7 @@ class Wrap(NamedTuple):
     secret: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Wraps:
+class Wraps(Struct, frozen=True):
     """Secrets for those who stay, as they lie in an op: a removal has hundreds, few are looked at.
 
     `raw` are tags of `TAG_SIZE` bytes, each before a secret of `WRAPPED_SIZE`.
@@ -85,8 +85,7 @@ WRAP_SIZE: Final = TAG_SIZE + WRAPPED_SIZE
 NO_WRAPS: Final = Wraps()
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
+class Epoch(Struct, frozen=True):
     """A new secret of the channel, wrapped for each who stays, and the older ones under it."""
 
     number: int
@@ -95,8 +94,7 @@ class Epoch:
     wrapped: Wraps = NO_WRAPS
 
 
-@dataclass(frozen=True, slots=True)
-class Genesis:
+class Genesis(Struct, frozen=True):
     """Founds a channel; its id is the channel's."""
 
     name: str
@@ -107,23 +105,20 @@ class Genesis:
     policy: Policy = OPEN_POLICY
 
 
-@dataclass(frozen=True, slots=True)
-class Invite:
+class Invite(Struct, frozen=True):
     """Gives out a code: `ticket` is the public half of a key pair that the code has."""
 
     ticket: bytes
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class Revoke:
+class Revoke(Struct, frozen=True):
     """Ends one invitation."""
 
     invite: OpId
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """Enters by a code, or asks to be let in again; `ticket_sig` proves the code."""
 
     invite: OpId
@@ -132,8 +127,7 @@ class Join:
     ticket_sig: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(Struct, frozen=True):
     """Lets somebody in."""
 
     key: Key
@@ -141,8 +135,7 @@ class Add:
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Struct, frozen=True):
     """Removes people, ends all codes, and changes the secret."""
 
     keys: tuple[Key, ...]
@@ -151,28 +144,24 @@ class Remove:
     seals: tuple[Seal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """Goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetRole:
+class SetRole(Struct, frozen=True):
     """Gives somebody who is in another role."""
 
     key: Key
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class SetPolicy:
+class SetPolicy(Struct, frozen=True):
     """Says who may do what."""
 
     policy: Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Rotate:
+class Rotate(Struct, frozen=True):
     """Changes the secret and ends all codes."""
 
     epoch: Epoch
@@ -183,8 +172,7 @@ Op: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Signable:
+class Signable(Struct, frozen=True):
     """The part that is signed. `parents` are sorted ids, `nonce` counts a signer's ops."""
 
     group: GroupId
@@ -196,8 +184,7 @@ class Signable:
     op: Op
 
 
-@dataclass(frozen=True, slots=True)
-class SignedGroupOp:
+class SignedGroupOp(Struct, frozen=True):
     """A signed op; `content` are its bytes as sent."""
 
     id: OpId

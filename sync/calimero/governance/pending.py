@@ -2,8 +2,9 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.governance import Governance
@@ -25,8 +26,7 @@ class PendingEntry(NamedTuple):
     doing: Doing
 
 
-@dataclass(frozen=True, slots=True)
-class Drained:
+class Drained(Struct, frozen=True):
     """Outcome of a drain: all entries that wait no longer."""
 
     reapply: tuple[PendingEntry, ...] = ()

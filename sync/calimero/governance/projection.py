@@ -6,8 +6,10 @@ Both ways give the same state, whatever the order in which ops came in.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import ADMINS, OTHERS, Act, Dag, bits
@@ -33,8 +35,7 @@ class Loss(NamedTuple):
     because: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Membership, policy and epoch at a cut; sets of ops are bits."""
 
     cut: int

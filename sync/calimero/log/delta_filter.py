@@ -5,10 +5,10 @@ says "certainly not" or "possibly"; what it is wrong about, parents and the chec
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 BITS_PER_ID: Final = 12
@@ -27,8 +27,7 @@ BITS: Final = 8
 """Bits in a byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdFilter:
+class IdFilter(Struct, frozen=True):
     """A filter: `k` bits an id, and the bytes; without any it holds nothing, and `k` is 0."""
 
     k: int = 0

@@ -6,9 +6,10 @@ handshakes that came before.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.log.delta_filter import BITS, BITS_PER_ID, K_MAX, SPARE_BITS, IdFilter
 from sync.entries.entry import BODY_MAX
@@ -48,8 +49,7 @@ MESSAGE_SIZE: Final = 256 * 1024
 LAMPORT_MAX: Final = 2**64 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """All messages that the sender holds from one Lamport timestamp up to, and without, another.
 
     Attributes:
@@ -67,8 +67,7 @@ class Stretch:
         return self.floor <= lamport < self.until and message_id not in self.filter
 
 
-@dataclass(frozen=True, slots=True)
-class BloomFilter:
+class BloomFilter(Struct, frozen=True):
     """The sender's messages above the common frontier, and what it wants.
 
     Attributes:
@@ -84,8 +83,7 @@ class BloomFilter:
     near: tuple[Stretch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
+class Want(Struct, frozen=True):
     """Ids that the sender lacks, by what came: parents and heads. Without any it has all it wants.
 
     Attributes:
@@ -97,8 +95,7 @@ class Want:
     near: tuple[Stretch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaEntries:
+class DeltaEntries(Struct, frozen=True):
     """Entries as their authors signed them, parents first: contents of CausalDeltas."""
 
     contents: tuple[bytes, ...]

@@ -11,8 +11,10 @@ is known here, and only a check that finds both equal is agreement.
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.calimero.handshake import decode_handshake, encode_handshake
 from sync.calimero.log.delta import DeltaExchange
@@ -104,8 +106,7 @@ BY_LOGS: Final = frozenset({SyncKind.LOG_HEIGHT, SyncKind.SETS})
 """Kinds of author logs, which are asked of those alone who have announced them."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSync:
+class LogSync(Struct, frozen=True):
     """One of the kinds of sessions over messages, as a protocol (`sync.sessions.protocol`).
 
     Attributes:

@@ -7,8 +7,9 @@ first. `SnapshotDone` of the receiver is the last message.
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.errors import DecodeError
 from sync.machine import MessageId
@@ -34,8 +35,7 @@ ID_SIZE: Final = 32
 PAGES_MAX: Final = 2**32 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRequest:
+class SnapshotRequest(Struct, frozen=True):
     """The first message of the receiver.
 
     Attributes:
@@ -47,20 +47,17 @@ class SnapshotRequest:
     pages: int
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotMore:
+class SnapshotMore(Struct, frozen=True):
     """So many pages more may be sent: as many were kept."""
 
     pages: int
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotDone:
+class SnapshotDone(Struct, frozen=True):
     """The receiver has kept the last page, or wants no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkHead:
+class ChunkHead(Struct, frozen=True):
     """Facts of a page beside its records.
 
     Attributes:
@@ -80,8 +77,7 @@ class ChunkHead:
     last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotChunk:
+class SnapshotChunk(Struct, frozen=True):
     """A page: signed entries as their authors sent them, messages in falling order."""
 
     head: ChunkHead

@@ -1,14 +1,14 @@
 """Facts that a session with a snapshot tells its channel, and what it needs to know of it."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from sync.machine import Nanos
 from sync.sessions.page_values import LogPlace
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotBegan:
+class SnapshotBegan(Struct, frozen=True):
     """A peer begins to bring its messages.
 
     Attributes:
@@ -22,8 +22,7 @@ class SnapshotBegan:
     anew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PageKept:
+class PageKept(Struct, frozen=True):
     """A page was checked: keep it.
 
     Attributes:
@@ -41,8 +40,7 @@ class PageKept:
     own_logs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotComplete:
+class SnapshotComplete(Struct, frozen=True):
     """All pages are kept."""
 
 

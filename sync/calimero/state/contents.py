@@ -1,10 +1,11 @@
 """Values that a register may hold, by kind, in strict Borsh."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from sync.errors import DecodeError
 from sync.structures.borsh import BorshReader, BorshWriter
@@ -42,8 +43,7 @@ class StateKind(IntEnum):
     PIN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """Appearance that somebody chose."""
 
     nick: str
@@ -51,31 +51,27 @@ class Profile:
     status: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """The last line, in the order of the channel, that somebody has read: its time and id."""
 
     lamport: int
     message_id: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """Lines that somebody has on disk: these and their ancestors, but for `gaps` of those."""
 
     heads: tuple[bytes, ...]
     gaps: int
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """The subject of a channel, in one line."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """A line is worth keeping in sight; the register's name is its id."""
 
 

@@ -1,7 +1,8 @@
 """Folds of a channel's registers at our heads of governance, made once for each change of them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Key
@@ -12,8 +13,7 @@ from sync.calimero.state.registers import Registers
 from sync.machine import Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class Current:
+class Current(Struct, frozen=True):
     """Topic, pins, appearances and read marks of a channel.
 
     Those with a right now set topic and pins; where nobody governs everybody has it. Appearances,

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, NewType
 
+from msgspec import Struct
+
 from sync.calimero.governance.ops import GroupId, Key, OpId
 from sync.calimero.state.contents import ID_SIZE, VALUE_MAX, Content, StateKind, decode
 from sync.entries.entry import GOVERNANCE_MAX
@@ -37,8 +39,7 @@ ENTRY_SIZE_MAX: Final = 1_280
 """Bytes of an entry: fixed fields, a name, all heads of governance, the longest value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signable:
+class Signable(Struct, frozen=True):
     """The part that is signed.
 
     Attributes:

@@ -12,9 +12,10 @@ with all nodes of a level, or at once with the ids of all entries.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from sync.calimero.state.comparing import (
     Difference,
@@ -65,22 +66,19 @@ class Comparison(Enum):
     LEVEL = "level"
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Effect: send a payload."""
 
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Brings:
+class Brings(Struct, frozen=True):
     """Effect: the peer sent these entries; the group checks and stores them."""
 
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(Struct, frozen=True):
     """Effect: call `StateExchange.go_on`, once what was brought is judged."""
 
 
@@ -93,8 +91,7 @@ class Result(Enum):
     NOT_CONVERGED = "not converged"
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """Effect, the last one: both have said what they have."""
 
     result: Result

@@ -6,9 +6,10 @@ of a node, and the id of an entry (its leaf), travel cut to 16 bytes.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import Key
 from sync.calimero.state.entry import ENTRY_SIZE_MAX
@@ -35,16 +36,14 @@ AUTHORS_MAX: Final = MESSAGE_SIZE // KEY_SIZE
 """Keys of people in one message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
+class Children(Struct, frozen=True):
     """The children of a node: index and hash of each, rising."""
 
     path: Path
     hashes: tuple[tuple[int, bytes], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leaves:
+class Leaves(Struct, frozen=True):
     """The ids of all entries below a place, rising; with that, nothing is left to ask there."""
 
     path: Path
@@ -54,8 +53,7 @@ class Leaves:
 Node: TypeAlias = Children | Leaves
 
 
-@dataclass(frozen=True, slots=True)
-class HashNodes:
+class HashNodes(Struct, frozen=True):
     """All nodes of one depth that differ, by rising place."""
 
     nodes: tuple[Node, ...]
@@ -63,8 +61,7 @@ class HashNodes:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LevelData:
+class LevelData(Struct, frozen=True):
     """All nodes at a depth, by rising place; leaf nodes above it are among them."""
 
     depth: int
@@ -72,23 +69,20 @@ class LevelData:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
+class Want(Struct, frozen=True):
     """Ids of entries that the sender lacks."""
 
     ids: tuple[bytes, ...]
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """Entries as their authors signed them."""
 
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """State of the sender when it is through.
 
     Attributes:
@@ -104,8 +98,7 @@ class Outcome:
     moved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Authors:
+class Authors(Struct, frozen=True):
     """People by their keys, rising: of whom the sender has state, and whom it knows of those told.
 
     `sync.calimero.state.common` says when.

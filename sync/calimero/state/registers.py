@@ -12,9 +12,10 @@ Whether an entry may come in at all, by its cut and its time, is decided before 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Final
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import Key
 from sync.calimero.state.contents import StateKind
@@ -33,8 +34,7 @@ ENTRIES_MAX: Final = 65_536
 are: members who make up keys can take the room of others, and are seen to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """The entry stands; `replaced` and `pushed_out` stand no more."""
 
     replaced: StateEntry | None = None

@@ -6,8 +6,9 @@ handshake may cost time, never data: only equal roots at the end are agreement.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from sync.calimero.governance.ops import Key
 from sync.calimero.handshake import decode_handshake, encode_handshake
@@ -92,8 +93,7 @@ class StateView(Protocol):
         """Return whether what somebody sets counts here, if we have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StateSync:
+class StateSync(Struct, frozen=True):
     """One of the kinds of sessions over state, as a protocol; see `sync.sessions.protocol`."""
 
     kind: SyncKind

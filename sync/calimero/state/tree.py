@@ -10,8 +10,9 @@ SHA-256(1, then index and hash of each child, by rising index).
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.calimero.state.entry import Leaf, RegisterKey
 
@@ -39,8 +40,7 @@ class _Node:
         self.hash: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(Struct, frozen=True):
     """A node as others see it.
 
     Attributes:

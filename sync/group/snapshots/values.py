@@ -1,13 +1,12 @@
 """Records and effects of a snapshot: pages are staged, then swapped in at once."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.page_values import LogPlace
 
 
-@dataclass(frozen=True, slots=True)
-class StageSnapshot:
+class StageSnapshot(Struct, frozen=True):
     """Record: a checked page of a snapshot. What is staged counts nowhere until it is swapped in.
 
     Attributes:
@@ -29,15 +28,13 @@ class StageSnapshot:
     floor: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class DropSnapshot:
+class DropSnapshot(Struct, frozen=True):
     """Record: the staged pages of a channel are of no use any more."""
 
     channel: ChannelId
 
 
-@dataclass(frozen=True, slots=True)
-class StagedSnapshot:
+class StagedSnapshot(Struct, frozen=True):
     """Staged pages of a channel, as they are found after a start; see `StageSnapshot`.
 
     Attributes:
@@ -55,8 +52,7 @@ class StagedSnapshot:
     pages: int
 
 
-@dataclass(frozen=True, slots=True)
-class PushedOut:
+class PushedOut(Struct, frozen=True):
     """Effect: messages that are shown and wait for a snapshot have no room to wait any more.
 
     They are here no more. A session after the snapshot brings them again.
@@ -65,8 +61,7 @@ class PushedOut:
     message_ids: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotSwapped:
+class SnapshotSwapped(Struct, frozen=True):
     """Input: the channel's history came by snapshot, and its machines have begun anew.
 
     Attributes:
@@ -78,8 +73,7 @@ class SnapshotSwapped:
     newest: tuple[tuple[PeerId, Nanos], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SwapSnapshot:
+class SwapSnapshot(Struct, frozen=True):
     """Effect: put what is staged in the place of nothing (`sync.group.snapshots`).
 
     All records of the replay and the end of the staged pages are one transaction; then the
@@ -89,8 +83,7 @@ class SwapSnapshot:
     channel: ChannelId
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotCame:
+class SnapshotCame(Struct, frozen=True):
     """Effect: all that a channel's first history brings is here, and is about to be swapped in.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 import ipaddress
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import ifaddr
+from msgspec import Struct
 
 from sync.errors import LocalError
 
@@ -15,8 +15,7 @@ LEFT_OUT = (
 """Names of VPN and container interfaces begin so: people there are not on this network."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(Struct, frozen=True):
     """One address of one interface."""
 
     name: str

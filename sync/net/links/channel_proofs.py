@@ -17,8 +17,9 @@ Rules:
 
 import hmac
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.errors import RemoteError
@@ -51,8 +52,7 @@ def prove(secret: bytes, role: Role, handshake_hash: bytes) -> bytes:
     return hmac.digest(secret, PROOF_LABEL + role.value.encode() + handshake_hash, "sha256")
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """A channel of ours whose secret, or that of one of its epochs, the peer has proved to know.
 
     Attributes:
@@ -64,8 +64,7 @@ class Shared:
     answer: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """Effect of joining a channel, or of learning of an epoch, on one link.
 
     Attributes:

@@ -1,11 +1,11 @@
 """The frames of a link between two peers (`proto/link.proto`): values here, bytes on the wire."""
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias, assert_never
 
 from google.protobuf import message as protobuf
+from msgspec import Struct
 
 from proto import link_pb2
 from sync.calimero.governance.limits import HEADS_MAX, NUMBER_MAX, OP_SIZE_MAX
@@ -60,8 +60,7 @@ CHANNEL_ID: Final = re.compile(r"[0-9a-f]{32}")
 """A channel id as `sync.machine.ChannelId` defines it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """First frame of who dialled: what this connection is for.
 
     Attributes:
@@ -73,8 +72,7 @@ class Open:
     listen_port: int
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """Proof of knowing the secret of a channel (`sync.net.links.channel_proofs`); 32 bytes.
 
     Attributes:
@@ -87,8 +85,7 @@ class Proof:
     payloads_max: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Struct, frozen=True):
     """The sender's nick and away reason in a channel that both have proved."""
 
     channel: ChannelId
@@ -101,16 +98,14 @@ class Presence:
     """Names of what it speaks beyond the frames that everybody knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ping:
+class Ping(Struct, frozen=True):
     """Are you there? It carries the sender's wall clock, for the reference clock."""
 
     nonce: int
     wall: Nanos
 
 
-@dataclass(frozen=True, slots=True)
-class Pong:
+class Pong(Struct, frozen=True):
     """Answer to the `Ping` with the same nonce, with the answerer's wall clock.
 
     It need not go by that clock: `follows` says whose it goes by.
@@ -121,52 +116,49 @@ class Pong:
     follows: Follows = Follows.NOBODY
 
 
-@dataclass(frozen=True, slots=True)
-class Goodbye:
+class Goodbye(Struct, frozen=True):
     """The sender closes the connection, and says why."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SdsFrame:
+class SdsFrame(Struct, frozen=True):
     """An SDS message, encoded, and the channel it is for."""
 
     channel: ChannelId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Announce:
+class Announce(Struct, frozen=True):
     """Announcement of the channels that the sender's author logs can be had of, encoded."""
 
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OpFrame:
+class OpFrame(Struct, frozen=True):
     """A signed op of a governed channel, encoded."""
 
     channel: ChannelId
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatFrame:
+class HeartbeatFrame(Struct, frozen=True):
     """The heads of governance that the sender has, encoded."""
 
     channel: ChannelId
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SecretFrame:
+class SecretFrame(Struct, frozen=True):
     """The secret of an epoch of a governed channel, 32 bytes, and the op that began it."""
 
     channel: ChannelId
     number: int
     op: bytes
-    secret: bytes = field(repr=False)
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"SecretFrame(channel={self.channel!r}, number={self.number}, op={self.op!r})"
 
 
 class Told(Enum):
@@ -178,32 +170,28 @@ class Told(Enum):
     """The receiver was in, and is out."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeFrame:
+class NoticeFrame(Struct, frozen=True):
     """Says why the receiver, who proved an epoch of the channel, gets no entries of it."""
 
     channel: ChannelId
     told: Told
 
 
-@dataclass(frozen=True, slots=True)
-class StateFrame:
+class StateFrame(Struct, frozen=True):
     """Signed state entries of the sender, encoded."""
 
     channel: ChannelId
     contents: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RootFrame:
+class RootFrame(Struct, frozen=True):
     """The root of the sender's state, 32 bytes."""
 
     channel: ChannelId
     root: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A frame of a kind that a later version has: `data` is all of it, and passed over."""
 
     data: bytes

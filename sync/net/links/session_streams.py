@@ -12,9 +12,11 @@ later. 3. Nothing is waited for longer than the machines of a session wait.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from sync.check.message import CHECK
 from sync.entries.identity import Identity

@@ -6,8 +6,10 @@ whatever of it is taken in must be judged alike by everybody, and by the definit
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.catch_up import GroupStateHeartbeat, encode_heartbeat
@@ -43,22 +45,19 @@ BURST: Final = 20
 """Ops in one go."""
 
 
-@dataclass(frozen=True, slots=True)
-class SayOp:
+class SayOp(Struct, frozen=True):
     """The bytes of an op, to everybody."""
 
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SayHeartbeat:
+class SayHeartbeat(Struct, frozen=True):
     """A heartbeat, to everybody."""
 
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SayLine:
+class SayLine(Struct, frozen=True):
     """A rightly signed line that names this cut, to everybody."""
 
     heads: tuple[OpId, ...]
@@ -69,8 +68,7 @@ class SayLine:
 Deed: TypeAlias = SayOp | SayHeartbeat | SayLine
 
 
-@dataclass(frozen=True, slots=True)
-class Mind:
+class Mind(Struct, frozen=True):
     """Knowledge and key of a hostile member."""
 
     rng: random.Random

@@ -11,9 +11,11 @@ import itertools
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from sync.machine import ChannelId, PeerId
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake

@@ -1,8 +1,7 @@
 """Presence texts: while nobody is here, and when somebody comes back."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos

@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pyarrow.dataset
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import fields, replace
 
 from chat_tui.cli import main
 from chat_tui.cli import sim as simulate

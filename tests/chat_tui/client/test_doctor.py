@@ -1,9 +1,9 @@
 import json
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client import control_server, doctor
 from chat_tui.client.doctor_findings import Finding

@@ -1,6 +1,6 @@
 """Findings of the doctor about channels that depend on one profile."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.client.doctor_findings import OK, WARN, Finding
 from chat_tui.client.membership_findings import membership_findings

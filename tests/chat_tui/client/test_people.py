@@ -2,10 +2,10 @@
 
 import asyncio
 import base64
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.live import Client
 from chat_tui.client.people import DIRECT_MAX, DIRECT_OF_HOST_MAX, STANDING_AFTER

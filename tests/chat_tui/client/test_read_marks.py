@@ -1,6 +1,6 @@
 """Read marks without a clock: when one is sent, what is said before, and who sees them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.client.read_marks import (
     EVERY,

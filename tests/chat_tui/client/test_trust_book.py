@@ -1,9 +1,9 @@
 """Known people, names that look alike, and warnings of changed keys."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.trust_book import (
     HELD_LONG,

@@ -1,9 +1,9 @@
 """The /commands about people and channels, as line mode runs them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result

@@ -1,9 +1,9 @@
 """Edits, reactions and deletions as a person does and sees them."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.style import Style
 

@@ -1,9 +1,9 @@
 """/invite bob and /accept: a code by direct message, and one key or command that takes it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result

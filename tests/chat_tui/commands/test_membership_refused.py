@@ -1,8 +1,7 @@
 """The /commands about who is in: what each says before anything is signed."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands

@@ -1,7 +1,8 @@
 """The causal graph around a message: from SQLite, from the simulator, and in words."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from chat_tui.debug import causal_text
 from chat_tui.text.namesakes import look_alike_key

@@ -1,6 +1,6 @@
 """The tab Group: governance in sections, and what each row opens to."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.debug.group_explanations import ACTS, LEVELS, PLANES
 from chat_tui.debug.group_sections import catch_ups, group_sections
@@ -27,7 +27,7 @@ SHOWN = snapshot(present("bob"))
 
 def op(beginning: str, kind: ActKind, by: Person, *people: Person, **fields: object) -> OpInfo:
     known = OpInfo(beginning.ljust(64, "0"), kind, by, people, 12, 3, 0, False, True, None)
-    return replace(known, **fields)  # type: ignore[arg-type]  # fields of it
+    return replace(known, **fields)
 
 
 def governed(**fields: object) -> GovernanceInfo:
@@ -47,7 +47,7 @@ def governed(**fields: object) -> GovernanceInfo:
         refused_ops=4,
         latest=(added, removed),
     )
-    return replace(info, **fields)  # type: ignore[arg-type]  # fields of it
+    return replace(info, **fields)
 
 
 def section(governance: GovernanceInfo, title: str) -> Section:

@@ -1,9 +1,9 @@
 """The tab Now: its sections over a real channel, what each row opens, and what it costs closed."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.debug import now_sections
 from chat_tui.debug.now_details import ACK_BOUNDS, NowInfo, acks_of, collect, quantile

@@ -1,8 +1,7 @@
 """The sections of the debug pane, and the same in the words of line mode."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.debug import explanations, state_sections
 from chat_tui.debug.section import Row, Section, in_words

@@ -1,7 +1,8 @@
 """The cards of reconciliations, and the same in the words of line mode."""
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from chat_tui.debug import state_sections
 from chat_tui.debug.sync_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards

@@ -1,6 +1,6 @@
 """Waves of a sketch: which symbols became pure when, on a card and in what opens from it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.debug.range_rows import payload_detail
 from chat_tui.debug.styled_lines import section_lines

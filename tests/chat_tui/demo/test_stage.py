@@ -1,8 +1,7 @@
 """Stepping, going back, meddling in the past: the same seed and acts give the same run."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.demo import acts, stage
 from chat_tui.demo.run import Run

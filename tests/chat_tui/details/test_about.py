@@ -1,9 +1,9 @@
 """The details of one message in words, over simulated scenes."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.simulated import SimulatedChat
 from chat_tui.client.trust_book import TrustBook

@@ -1,9 +1,9 @@
 """Answers in line mode: the line above them, and what is said once the answered one comes."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.line_mode import answered_lines
 from chat_tui.line_mode.answered_lines import AnsweredLines

@@ -1,10 +1,10 @@
 """Lines of somebody removed in line mode: one sentence a run, that says how many there are."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sync.view.governance_infos import Lateness
 from sync.view.view import Line, MessageShown

@@ -1,9 +1,9 @@
 """Lines on their way in line mode: told at once, marked, in order, and once."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.line_mode.output import TextFace
 from sync.view.view import LineChanged, MessageShown, PreviewShown

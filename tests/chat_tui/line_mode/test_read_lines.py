@@ -1,9 +1,9 @@
 """Read marks in line mode: one sentence for each reader of each line, and none where all hide."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.line_mode.output import TextFace
 from chat_tui.line_mode.read_lines import LINES_MAX, READERS_SAID, ReadLines

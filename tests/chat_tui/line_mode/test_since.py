@@ -1,9 +1,9 @@
 """The places that `--since` takes."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.line_mode.since import Since, parse
 from chat_tui.wording.json_events import OLD_AFTER

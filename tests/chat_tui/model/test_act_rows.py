@@ -1,7 +1,6 @@
 """Rows of acts of governance, and of what waits for ops: at their place, counted nowhere."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from rich.style import Style
 
 from chat_tui.client.message_changes import in_words

@@ -1,6 +1,6 @@
 """The course of how well everybody agrees: steps, their most, other channels."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.model.agreement import CELLS, STEP, Agreement, lacking
 from sync.machine import SECOND, ChannelId

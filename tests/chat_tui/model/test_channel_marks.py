@@ -1,6 +1,6 @@
 """Pins and read marks as rows: under which own line somebody who has read stands."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.model.channel_marks import READERS_NAMED, read_by, read_of_others, words
 from chat_tui.model.row import Changed

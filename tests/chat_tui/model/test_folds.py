@@ -1,8 +1,7 @@
 """Lines of somebody removed that are folded away: one row a run, that opens."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.style import Style
 
 from chat_tui.model.conversation import Conversation

@@ -1,9 +1,8 @@
 """Rows of what is set aside until its time: few, at the end, and no part of what was read."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from chat_tui.client.parked_lines import ROWS
 from chat_tui.model.conversation import ASIDE, Conversation

@@ -1,8 +1,7 @@
 """Rows that answer others: what stands above them, whatever comes in which order."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.model import conversation as model
 from chat_tui.model.conversation import Conversation

@@ -1,9 +1,9 @@
 """The first-run screen: three prefilled questions."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input
 
 from chat_tui.cli import first_start

@@ -1,9 +1,9 @@
 """The list of members and the line above the input, on the real screen."""
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp

@@ -1,12 +1,12 @@
 """Settings of live chats: kept from one start to the next, and taken over from old profiles."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from chat_tui.cli import main
 from chat_tui.cli import options as common_options

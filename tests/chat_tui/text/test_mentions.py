@@ -1,8 +1,7 @@
 """Mentions, their counts, what comes next, and messages that say what somebody does."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.model.event_feed import Feed
 from chat_tui.text.me_actions import action_text, as_shown

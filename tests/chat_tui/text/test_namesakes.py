@@ -1,9 +1,9 @@
 """Two who look the same in name never look the same on the screen, nor do two channels."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from chat_tui.commands.command import At, Result

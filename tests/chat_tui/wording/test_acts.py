@@ -1,8 +1,7 @@
 """Acts of governance in words, and why one came to nothing."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.wording.acts import policy, sentence
 from sync.entries.identity import short_fingerprint

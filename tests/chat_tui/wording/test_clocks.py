@@ -1,9 +1,9 @@
 """Texts about clocks: the question and its answers, notices, and waiting messages."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.wording import clocks, sentences
 from chat_tui.wording.clocks import ClockNews

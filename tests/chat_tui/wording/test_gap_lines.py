@@ -1,6 +1,6 @@
 """Texts of the lines that stand in for missing messages."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.wording import sentences
 from chat_tui.wording.gap_lines import Gaps

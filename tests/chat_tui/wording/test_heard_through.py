@@ -1,6 +1,6 @@
 """F3 says through whom somebody without a connection is heard."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.client.simulated import SimulatedChat
 from chat_tui.wording import peers_table

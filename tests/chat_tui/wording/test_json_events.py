@@ -1,10 +1,10 @@
 """Status and events as scripts and line mode print them."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.client.live import Client
 from chat_tui.commands.command import Result

@@ -1,6 +1,6 @@
 """Members of a governed channel, in words."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.wording import membership, sentences
 from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Role

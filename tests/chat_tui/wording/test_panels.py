@@ -1,7 +1,6 @@
 """Texts of the app frame: header, sidebar, status chip, key hints and debug pane."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from chat_tui.debug.section import Row, Section

@@ -1,8 +1,7 @@
 """Words for where somebody is."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.text.times import since
 from chat_tui.wording import panels, peers_table, presence, sentences

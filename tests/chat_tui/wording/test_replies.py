@@ -1,8 +1,7 @@
 """The line above a reply: short, safe, and honest about what is not shown."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from chat_tui.wording.replies import QUOTE_CELLS, above, quote

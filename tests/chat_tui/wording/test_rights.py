@@ -1,8 +1,7 @@
 """Sentences about acts without a right: why, who may, what to do instead."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.wording import rights
 from sync.errors import LocalError

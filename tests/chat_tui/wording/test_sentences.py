@@ -1,6 +1,6 @@
 """Sentences about a snapshot."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from chat_tui.wording import sentences
 from sync.machine import SECOND, ChannelId, PeerId

@@ -7,9 +7,9 @@ text alone.
 import hashlib
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Message

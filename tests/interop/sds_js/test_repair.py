@@ -1,9 +1,9 @@
 """SDS-R: what one side missed, the other side gives it when asked (seed 002)."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
 from sync.sds.message import Message

@@ -6,12 +6,12 @@ import random
 import shutil
 import subprocess
 import sys
-from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import astuple
 
 from storage.archive.consolidated import IN_FILES, NAMES, NAMES_MAX, Consolidated
 from storage.archive.importer import NO_ROW, OTHER_ID, Imported, Importer

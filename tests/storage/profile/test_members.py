@@ -1,7 +1,8 @@
 """Channels and peers that a profile remembers."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from storage.profile.members import KnownPeer
 from sync.machine import SECOND, ChannelId

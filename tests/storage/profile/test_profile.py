@@ -6,10 +6,10 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from storage.profile.profile import SOCKET_PATH_MAX, Profile, ProfileInUseError, Settings
 from sync.errors import LocalError

@@ -6,12 +6,12 @@ import sqlite3
 import tempfile
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from storage.sqlite.migrations import AWAITED
 from sync.entries.entry import Header, Kind, lipmaa, seal
@@ -41,7 +41,7 @@ CHANGES = ("backlink", "skiplink", "no backlink", "no skiplink")
 
 def signed(header: Header, **other: MessageId | int | None) -> StoredMessage:
     """Return a message of Ann's, whatever its header says."""
-    entry = seal(replace(header, **other), BODY, ANN.identity.sign)  # type: ignore[arg-type]  # fields
+    entry = seal(replace(header, **other), BODY, ANN.identity.sign)
     return Gate.of(CHANNEL, verify).store(entry, message_of(entry))
 
 
@@ -72,9 +72,9 @@ def chain(length: int, changes: Mapping[int, tuple[str, MessageId | int]]) -> li
         target = named if isinstance(named, str) else ids[min(named, seq - 1)]
         match change:
             case "backlink" | "skiplink":
-                header = replace(header, **{change: target})  # type: ignore[arg-type]  # fields
+                header = replace(header, **{change: target})
             case "no backlink" | "no skiplink":
-                header = replace(header, **{change.removeprefix("no "): None})  # type: ignore[arg-type]  # fields
+                header = replace(header, **{change.removeprefix("no "): None})
             case _:
                 pass
         made.append(signed(header))

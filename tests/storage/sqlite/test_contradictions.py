@@ -2,10 +2,10 @@
 
 import hashlib
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from chat_tui.wording import peers_table
@@ -43,7 +43,7 @@ class Told:
 
 def signed(author: Author, like: StoredMessage, **other: object) -> StoredMessage:
     """Return a copy of a message with other fields in its header, signed by `author`."""
-    header = replace(like.entry.header, **other)  # type: ignore[arg-type]  # fields of it
+    header = replace(like.entry.header, **other)
     entry: Entry = seal(header, like.entry.body, author.identity.sign)
     return Gate.of(CHANNEL, verify).store(entry, message_of(entry))
 

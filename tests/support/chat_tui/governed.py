@@ -1,7 +1,8 @@
 """Governed channels as a snapshot tells of them, in any state; and a screen that shows one."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.app.app import ChatApp
 from chat_tui.client.simulated import SimulatedChat

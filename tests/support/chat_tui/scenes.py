@@ -7,9 +7,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from chat_tui.app.app import ChatApp
 from chat_tui.client.simulated import SimulatedChat

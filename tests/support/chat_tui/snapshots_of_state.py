@@ -1,6 +1,6 @@
 """Snapshots of the engine in states that are hard to reach."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from sync.machine import MINUTE, SECOND, MessageId, Nanos
 from sync.sds.message import Delivery

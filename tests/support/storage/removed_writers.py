@@ -1,7 +1,9 @@
 """A governed channel whose writer mallory was removed, as profiles of two people hold it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from sync.calimero.governance.pending import Dropped
 from sync.entries.membership import Membership

@@ -3,10 +3,11 @@
 import random
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from sync.check.check import (
     Begin,
@@ -205,7 +206,7 @@ def damaged(value: object, chance: random.Random) -> object:
         case (
             Claim() | Proof() | Verdict() | Ask() | Hashes() | Node() | Child() | Leaves() | Leaf()
         ):
-            name = chance.choice([each.name for each in fields(value)])
-            return replace(value, **{name: damaged(getattr(value, name), chance)})  # type: ignore[arg-type]
+            name = chance.choice(value.__struct_fields__)
+            return replace(value, **{name: damaged(getattr(value, name), chance)})
         case _:
             return value

@@ -1,8 +1,10 @@
 """The toy as one of the protocols of `sync.sessions`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos
@@ -27,8 +29,7 @@ WITHIN: Final[Nanos] = 5 * SECOND
 """Silence after which a session ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Toy:
+class Toy(Struct, frozen=True):
     """The toy, as it is registered."""
 
     name: str = "toy"
@@ -120,8 +121,7 @@ class ToyExchange:
 TOY: Final = Toy()
 
 
-@dataclass(frozen=True, slots=True)
-class AnnouncedToy(Toy):
+class AnnouncedToy(Toy, frozen=True):
     """A toy of a family whose author logs are announced."""
 
     name: str = "announced toy"
@@ -135,8 +135,7 @@ class AnnouncedToy(Toy):
         return Fit(100, "its author logs are offered")
 
 
-@dataclass(frozen=True, slots=True)
-class StayingToy(Toy):
+class StayingToy(Toy, frozen=True):
     """A toy whose streams stay once both ends are equal, until one of them says goodbye."""
 
     name: str = "staying toy"

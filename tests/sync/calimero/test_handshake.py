@@ -1,12 +1,12 @@
 """Bytes of a handshake."""
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.calimero.handshake import decode_handshake, encode_handshake
 from sync.errors import DecodeError

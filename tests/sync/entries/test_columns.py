@@ -1,11 +1,11 @@
 """Entries as columns: the same verdict and the same parts as entries that are opened."""
 
 import hashlib
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from proto import entry_pb2
 from sync.entries.columns import columns_of, entry_of, open_columns, read_columns

@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from proto import entry_pb2
 from sync.entries.entry import (

@@ -1,8 +1,7 @@
 """Wrong clocks: messages from the future wait for their time, within bounds."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values

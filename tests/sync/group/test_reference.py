@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.group.clock_policy import Policy
 from sync.group.clock_values import Answer, ClockKept, Follows

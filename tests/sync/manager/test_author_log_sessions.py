@@ -1,9 +1,9 @@
 """Sessions over whole author logs: when they begin, by which protocol, and what follows them."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import DAY, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.choosing import SPAN

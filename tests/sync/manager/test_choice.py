@@ -1,6 +1,6 @@
 """Choice of a protocol: the cheapest that suits and that the peer speaks."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from sync.machine import HOUR
 from sync.manager.choice import choose

@@ -1,9 +1,9 @@
 """Histories that are about to come: when a channel waits for one, and when no longer."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.expectations import EXPECTED_WITHIN

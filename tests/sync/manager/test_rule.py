@@ -1,9 +1,9 @@
 """With a peer that speaks it a handshake comes first, and what it picks goes on."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.ends import (

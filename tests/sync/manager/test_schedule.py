@@ -55,7 +55,8 @@ def test_on_a_new_link_the_smaller_key_begins() -> None:
     with_larger = made.handle(Joined(LOBBY, PEERS[0]), NOW)
     with_smaller = made.handle(Joined(LOBBY, BELOW), NOW)
 
-    assert with_larger == [Start(LOBBY, PEERS[0], "waku", NEW_LINK)]
+    [start] = with_larger
+    assert (start.peer, start.protocol, start.why) == (PEERS[0], "waku", NEW_LINK)
     assert with_smaller == []
 
 
@@ -196,9 +197,9 @@ def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
 def test_a_person_may_ask_at_any_time() -> None:
     made = manager(BELOW)
 
-    asked = made.handle(Asked(LOBBY, BELOW), NOW)
+    [asked] = made.handle(Asked(LOBBY, BELOW), NOW)
 
-    assert asked == [Start(LOBBY, BELOW, "waku", ASKED)]
+    assert (asked.peer, asked.protocol, asked.why) == (BELOW, "waku", ASKED)
 
 
 def test_asking_while_a_session_runs_begins_no_second_one() -> None:

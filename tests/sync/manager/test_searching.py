@@ -13,7 +13,6 @@ from sync.manager.values import (
     Joined,
     LackingNow,
     Left,
-    Start,
 )
 from sync.manager.wishes import MISSING
 from sync.sessions.values import Outcome
@@ -35,10 +34,11 @@ def test_what_is_missing_is_given_time_to_come_by_itself() -> None:
     made = manager(PEERS[0])
 
     at_once = made.handle(LackingNow(LOBBY, 1, (PEERS[0],)), NOW)
-    later = starts(made, NOW + 60 * SECOND)
+    [(at, start)] = starts(made, NOW + 60 * SECOND)
 
     assert at_once == []
-    assert later == [(NOW + LACKING_AFTER, Start(LOBBY, PEERS[0], "waku", MISSING))]
+    assert at == NOW + LACKING_AFTER
+    assert (start.peer, start.protocol, start.why) == (PEERS[0], "waku", MISSING)
 
 
 def test_what_came_by_itself_needs_no_session() -> None:

@@ -1,8 +1,7 @@
 """Claims with nothing behind them, and what has no end: bounded work, then a named end."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.group import values
 from sync.p2panda import set_reconciliation

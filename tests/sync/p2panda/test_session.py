@@ -1,11 +1,11 @@
 """Sessions of p2panda replication: two members, the streams between them, and who breaks rules."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.errors import RemoteError
 from sync.group import values
@@ -267,7 +267,7 @@ def opening(role: Role, member: Member | None = None, **changes: object) -> Open
         lambda: 1000,
         heights=member.group.holdings.heights,
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 def answering(member: Member | None = None, mode: int = 0, **changes: object) -> Exchange:

@@ -1,9 +1,9 @@
 """Exchanges and peers that would keep a session of theirs from its end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.check.message import CHECK
 from sync.group import values
@@ -25,8 +25,7 @@ class StuckExchange(ToyExchange):
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class StuckToy(Toy):
+class StuckToy(Toy, frozen=True):
     def exchange(self, opening: Opening) -> StuckExchange:
         return StuckExchange(opening)
 
@@ -46,8 +45,7 @@ class StuckLive(StayingExchange):
         return self._from + WITHIN
 
 
-@dataclass(frozen=True, slots=True)
-class StuckLiveToy(StayingToy):
+class StuckLiveToy(StayingToy, frozen=True):
     def exchange(self, opening: Opening) -> StuckLive:
         return StuckLive(opening)
 
@@ -60,8 +58,7 @@ class CheckedExchange(ToyExchange):
         return [replace(one, checked=True) if isinstance(one, Finished) else one for one in effects]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedToy(Toy):
+class CheckedToy(Toy, frozen=True):
     def exchange(self, opening: Opening) -> CheckedExchange:
         return CheckedExchange(opening)
 

@@ -1,9 +1,9 @@
 """The rule that picks a kind of session: each row of it, at its boundaries."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from sync.sessions import selection
 from sync.sessions.handshake import (

@@ -4,10 +4,10 @@ No lie makes a node take a snapshot that holds anything already.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.log import session as log_session
 from sync.group.records import Record
@@ -28,11 +28,11 @@ HUGE: Final = 2**62
 
 
 def log(**fields: object) -> Lie:
-    return lambda ours, _: replace(ours, log=replace(ours.log, **fields))  # type: ignore[arg-type]
+    return lambda ours, _: replace(ours, log=replace(ours.log, **fields))
 
 
 def state(**fields: object) -> Lie:
-    return lambda ours, _: replace(ours, state=replace(ours.state, **fields))  # type: ignore[arg-type]
+    return lambda ours, _: replace(ours, state=replace(ours.state, **fields))
 
 
 LIES: Final[dict[str, Lie]] = {

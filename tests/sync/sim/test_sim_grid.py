@@ -5,9 +5,9 @@ No node compares what it holds with another: what is lost is found missing, aske
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import HOUR, SECOND
 from sync.sds.parameters import LAN, WAKU

@@ -1,9 +1,9 @@
 """Hostile members: whatever they do, the others come to one log and every invariant holds."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import MINUTE, SECOND
 from sync.sim.hostile_acts import ACTS

@@ -5,10 +5,10 @@ beside it, where no other test does.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from sync.entries.entry import Entry

@@ -1,8 +1,7 @@
 """The simulator itself: its links and its air, its crashes, its clocks, and what it watches."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.entries.entry import Kind, Text, encode_text
 from sync.errors import RemoteError

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.log import session as log_session
 from sync.group import values
@@ -218,7 +218,7 @@ def test_claims_about_what_is_held_cost_time_and_never_data(
         if opening.peer != honest:
             return true
         told += 1
-        return replace(true, log=replace(true.log, **claims))  # type: ignore[arg-type]
+        return replace(true, log=replace(true.log, **claims))
 
     monkeypatch.setattr(log_session, "_handshake", lying)
 

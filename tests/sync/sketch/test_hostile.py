@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sync.errors import RemoteError
 from sync.group.values import StoredMessage

@@ -1,11 +1,11 @@
 """Pairs of reconciliations, every payload pushed through its bytes."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
 from sync.waku.division import NARROW, STRICT, Parameters

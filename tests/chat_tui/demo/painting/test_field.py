@@ -1,9 +1,9 @@
 """The crowd as a field: its shape, its signs, and figures that are what the nodes hold."""
 
-from dataclasses import replace
 from math import ceil
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.demo.crowd import ASKS, HAS, LACKS, OFF, WAITS, field_of
 from chat_tui.demo.pacing.bending import Bent

@@ -21,7 +21,9 @@ EXECUTED: Final = (
 ELSEWHERE: Final = {"aiosqlite", "zeroconf", "textual", "rich", "click", "pyspark", "chat_tui"}
 """Packages that a computer of a cluster need not have, or brings along."""
 
-THERE: Final = {"numpy", "cffi"} | {name.partition(".")[0] for name in executor_probe.INSTALLED}
+THERE: Final = {"numpy", "cffi", "typing_extensions"} | {
+    name.partition(".")[0] for name in executor_probe.INSTALLED
+}
 """Packages that it must have, with those they need."""
 
 PROGRAM: Final = """

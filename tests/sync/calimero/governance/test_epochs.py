@@ -1,8 +1,7 @@
 """A removal changes the secret for those who stay; what went wrong with it is seen and mended."""
 
-from dataclasses import replace
-
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from msgspec.structs import replace
 
 from sync.calimero.governance.epochs import (
     Wanted,

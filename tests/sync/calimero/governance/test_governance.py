@@ -1,9 +1,9 @@
 """Ops come in in any order, from anybody: they are taken, wait or are refused, within bounds."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import bits
@@ -16,7 +16,7 @@ from tests.support.sync.governed import History, RandomHistory, genesis, key
 
 def again(op: SignedGroupOp, **changed: object) -> SignedGroupOp:
     """Return an op with something else in it."""
-    return sign(replace(op.signed, **changed), lambda _: bytes(64))  # type: ignore[arg-type]
+    return sign(replace(op.signed, **changed), lambda _: bytes(64))
 
 
 def test_an_op_waits_for_its_parents_and_is_taken_after_them() -> None:

@@ -1,9 +1,8 @@
 """Secrets open for those they are wrapped for, and for nobody else."""
 
-from dataclasses import replace
-
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from msgspec.structs import replace
 
 from sync.calimero.governance.keys import (
     EpochName,

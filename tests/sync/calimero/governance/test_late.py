@@ -1,6 +1,6 @@
 """A removed person's older entries come in everywhere, and are marked the same everywhere."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from sync.calimero.governance.dag import Act
 from sync.calimero.governance.late import (

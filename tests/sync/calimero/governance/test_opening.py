@@ -1,8 +1,7 @@
 """Opening of epochs: for us, under a later one, by a code's secret; never by a wrong one."""
 
-from dataclasses import replace
-
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from msgspec.structs import replace
 
 from sync.calimero.governance.acts import Drawn, new_epoch
 from sync.calimero.governance.keys import EpochSecret

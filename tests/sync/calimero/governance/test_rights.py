@@ -1,8 +1,7 @@
 """Right of a signer at an op's own parents: each refusal by its name."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.governance.governance import Refused
 from sync.calimero.governance.ops import (

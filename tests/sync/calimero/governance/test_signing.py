@@ -1,8 +1,7 @@
 """An op is its signer's and its channel's, or it is refused."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (

@@ -4,12 +4,12 @@ import contextlib
 import random
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.ops import (

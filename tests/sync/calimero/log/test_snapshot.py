@@ -1,8 +1,7 @@
 """A snapshot from source to receiver: pages, order, going on at the cursor, refusals."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.log.snapshot import NOT_EMPTY, STALLED, STALLED_AFTER, UNASKED_AFTER
 from sync.calimero.log.snapshot_messages import (

@@ -3,11 +3,11 @@
 import contextlib
 import random
 import tracemalloc
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.calimero.log import snapshot_messages
 from sync.calimero.log.snapshot_messages import (

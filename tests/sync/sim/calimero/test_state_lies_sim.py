@@ -1,10 +1,10 @@
 """Lies in the handshake of a session over state, field by field: both agree in the end."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.state import session as state_session
 from sync.calimero.state.contents import Pin, StateKind, Topic
@@ -24,7 +24,7 @@ LYING_FOR: Final = 40 * SECOND
 
 
 def state(**fields: object) -> Lie:
-    return lambda ours, _: replace(ours, state=replace(ours.state, **fields))  # type: ignore[arg-type]
+    return lambda ours, _: replace(ours, state=replace(ours.state, **fields))
 
 
 LIES: Final[dict[str, Lie]] = {

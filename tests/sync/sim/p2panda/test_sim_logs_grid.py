@@ -4,10 +4,10 @@ Nodes speak Waku Sync and p2panda replication; what they have not compared for a
 logs, on every link. Where not all reach each other, live sessions pass on what is new.
 """
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import MILLISECOND, SECOND
 from sync.manager.registry import WITH_P2PANDA
