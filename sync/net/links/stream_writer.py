@@ -67,12 +67,17 @@ class StreamWriter:
     ) -> None:
         """Stop writing: whoever read the stream has seen its end, or gives it up.
 
+        An error of the block comes out as it is, not in a group of one.
+
         Raises:
             ChatError: a page could not be loaded.
         """
         assert self._writing is not None
         self._writing.cancel()
-        await self._tasks.__aexit__(kind, error, traceback)
+        if isinstance(error, asyncio.CancelledError):  # the group knows whether it was the cause
+            await self._tasks.__aexit__(kind, error, traceback)
+        else:
+            await self._tasks.__aexit__(None, None, None)
         if error is None and not isinstance(self._failure, RemoteError | None):
             raise self._failure
 

@@ -130,3 +130,26 @@ async def test_a_page_that_cannot_be_loaded_ends_the_stream_and_says_why() -> No
 
         with pytest.raises(StorageError):
             await write()
+
+
+async def test_an_error_of_the_block_comes_out_as_it_is() -> None:
+    async with connected() as (alice, _):
+        with pytest.raises(RemoteError, match="gone"):
+            async with StreamWriter(alice):
+                raise RemoteError("gone")
+
+
+async def test_a_writer_whose_block_is_cancelled_ends_with_it() -> None:
+    entered = asyncio.Event()
+
+    async def write(stream: SecureStream) -> None:
+        async with StreamWriter(stream) as writer:
+            entered.set()
+            await writer.finished()
+
+    async with connected() as (alice, _):
+        task = asyncio.create_task(write(alice))
+        await within(entered.wait())
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await within(task)
