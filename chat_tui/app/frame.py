@@ -17,6 +17,7 @@ from chat_tui.keys.table import USUAL, Chosen
 from chat_tui.model import channel_marks
 from chat_tui.model.agreement import Agreement
 from chat_tui.model.event_feed import Feed
+from chat_tui.text.safe_text import wrap
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
@@ -43,6 +44,10 @@ BOTH_FROM: Final = 24
 HISTORY_CELLS: Final = 20
 HISTORY_CELLS_NARROW: Final = 8
 """Of the bar that shows how much of a history has come."""
+
+HINT_CELLS_MIN: Final = 20
+"""Of what stands where no message is, before it is known how wide that place is."""
+HINT_EDGE: Final = 1
 
 KEYS_PADDING: Final = 2
 """Cells around the last line; the same in `app.tcss`."""
@@ -140,7 +145,9 @@ class Surroundings(Vertical):
         self._look_at_answer(snapshot)
         keys_named = self._keys_chosen
         hint = self._company.hint(info, keys_named)
-        self._transcript.hint = (*sentences.without_lines(snapshot, info), *hint)
+        hint = (*sentences.without_lines(snapshot, info), *hint)
+        width = max(HINT_CELLS_MIN, self._transcript.size.width - 2 * HINT_EDGE)
+        self._transcript.hint = tuple(part for line in hint for part in wrap(line, width))
         lacked = () if info is None else self._agreement.look(info, snapshot.now)
         self._header.show(snapshot, info, self._glyphs, lacked)
         held = self._transcript.conversation

@@ -103,7 +103,7 @@ async def wire(chat: Chat, rest: str, at: At) -> Result:
         case _:
             pass
     chosen = choose(chat.snapshot(), chat.inspection.frames(), rest)[:FRAMES_SAID]
-    lines = [f"{frame.number} {text}" for frame, text in reversed(chosen)]
+    lines = [f"{frame.number} {line.text}" for frame, line in reversed(chosen)]
     return Result(text="\n".join(lines) or "No such frame.", action=_opening(Tab.WIRE, rest))
 
 

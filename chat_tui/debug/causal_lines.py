@@ -9,7 +9,7 @@ from textual.content import Content
 from chat_tui.debug.causal_graph import LANE_CELLS, draw
 from chat_tui.debug.causal_text import Graph, label, mark, node_detail, ordered, relations
 from chat_tui.debug.styled_lines import BAD, BUSY, DIM, PaneLine
-from chat_tui.text.safe_text import clip_cells
+from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.text.times import count
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.machine import PeerId
@@ -50,7 +50,8 @@ def graph_lines(
             lines.append(PaneLine(Content.styled(lanes, DIM)))
             continue
         node = graph.by_id[line.message_id]
-        said = clip_cells(label(snapshot, info, graph, node), max(1, width - len(lanes) - 2))
+        room = max(1, width - len(lanes) - 2)
+        said = clip_cells(label(snapshot, info, graph, node, room), room)
         style = "bold" if node.message_id == graph.centre else _tone(info, node)
         head, rest = _parts(said, node, colour)
         content = Content.assemble((lanes, DIM), " ", head, (rest, style))
@@ -70,13 +71,15 @@ def list_lines(
     for node in ordered(graph):
         opens = partial(node_detail, snapshot, info, graph, node)
         style = "bold" if node.message_id == graph.centre else ""
-        said = clip_cells(label(snapshot, info, graph, node), width - 3)
-        head, rest = _parts(said, node, colour)
+        first, *more = wrap(label(snapshot, info, graph, node), max(LABEL_CELLS, width - 5))
+        head, rest = _parts(first, node, colour)
         content = Content.assemble(" ", head, (rest, style))
         lines.append(PaneLine(content, node.message_id, opens))
+        lines += [PaneLine(Content.styled(f"   {words}", style), node.message_id) for words in more]
         lines += [
-            PaneLine(Content.styled(f"   {clip_cells(words, width - 5)}", DIM), node.message_id)
+            PaneLine(Content.styled(f"   {line}", DIM), node.message_id)
             for words in relations(info, graph, node)
+            for line in wrap(words, max(LABEL_CELLS, width - 5))
         ]
     return lines
 

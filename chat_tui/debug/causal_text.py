@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct, field
+from rich.cells import cell_len
 
 from chat_tui.debug.causal_graph import draw
 from chat_tui.debug.explanations import at as time_at
 from chat_tui.debug.section import Detail
 from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import plain_name
-from chat_tui.text.safe_text import clean_text
-from chat_tui.text.times import span, time_of_day
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.times import count, span, time_of_day
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import ChannelId, MessageId
@@ -26,6 +27,9 @@ DEPTH_MAX: Final = 12
 
 NODES_MAX: Final = 60
 """Messages in a graph: more than a tall screen has lines for."""
+
+TEXT_CELLS_MIN: Final = 6
+"""Of what a message says; with less room it is left out of its line."""
 
 
 class Graph(Struct, frozen=True):
@@ -65,20 +69,22 @@ def as_text(snapshot: Snapshot, info: ChannelInfo, graph: Graph) -> str:
     return "\n".join(lines)
 
 
-def label(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: CausalNode) -> str:
-    """Return a message in one line: its id, who wrote it, where it is, how it begins."""
+def label(
+    snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: CausalNode, width: int | None = None
+) -> str:
+    """Return a message in one line: its id, who wrote it, where it is, what it says.
+
+    In `width` cells what it says is shortened, or left out where little of it would be seen.
+    """
     who = _who(snapshot, graph, node)
-    words = [f"{short_id(node.message_id)} {who}"]
-    state = state_of(snapshot, info, graph, node)
     text = " ".join(clean_text(node.text).split())
-    if node.place is Place.HERE:
+    state = state_of(snapshot, info, graph, node)
+    words = [word for word in (f"{short_id(node.message_id)} {who}", state) if word]
+    if width is not None:
+        room = width - cell_len(" · ".join(words)) - len(" · “”")
+        text = clip_cells(text, room) if room >= TEXT_CELLS_MIN else ""
+    if text:
         words.append(f"“{text}”")
-        if state:
-            words.append(state)
-    else:
-        words.append(state)
-        if text:
-            words.append(f"“{text}”")
     return " · ".join(words)
 
 
@@ -97,7 +103,7 @@ def state_of(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: CausalNo
         if held is None:
             return "waiting"
         here = len(node.parents) - len(held.unmet)
-        return f"waiting ({here} of {len(node.parents)} parents here)"
+        return f"waiting ({here} of {count(len(node.parents), 'parent')})"
     own = next((one for one in info.outgoing if one.message_id == node.message_id), None)
     return "" if own is None else own.delivery.value
 

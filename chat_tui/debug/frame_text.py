@@ -4,7 +4,7 @@ Rule: whatever bytes came, nothing here raises; what cannot be decoded says why.
 """
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
@@ -19,7 +19,7 @@ from chat_tui.debug.session_frames import (
     session_payload,
 )
 from chat_tui.debug.state_frames import root_words, state_words
-from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.safe_text import clean_text, clip_cells, wrap
 from chat_tui.text.times import count, size
 from chat_tui.wording.sentences import name_of, short_id
 from sync.entries.entry import Entry, Kind, decode_text, open_content
@@ -49,8 +49,11 @@ NICK_CELLS: Final = 10
 NICK_CELLS_NARROW: Final = 6
 """Of the peer's name in a line."""
 
-WORDS_CELLS_MIN: Final = 10
-"""With less room, a line ends before its words: a lone sign that something was cut says nothing."""
+WORDS_CELLS_MIN: Final = 20
+"""With less room beside its columns, a line has no words: they would be in pieces."""
+
+FACTS_APART: Final = " · "
+"""Between the facts that a frame's words are."""
 
 TIME_CELLS: Final = len("09:15:02.123")
 
@@ -68,28 +71,48 @@ def frame_heading(width: int) -> str:
     return f"{time:<{TIME_CELLS - skipped}}   {'who':<{room}} {'kind':<6} {'id':<6} {'bytes':>7}"
 
 
+class FrameLine(NamedTuple):
+    """A frame in a line: its columns, and what it says."""
+
+    columns: str
+    words: str
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        return f"{self.columns}  {self.words}".rstrip()
+
+    def lines(self, width: int) -> list[str]:
+        """Return it in lines of `width` cells: words hang, and end with the last fact that fits.
+
+        Without room for any the columns stand alone; the opened row has all of it.
+        """
+        at = cell_len(self.columns) + 2
+        room = width - at
+        if room < WORDS_CELLS_MIN or not self.words:
+            return [self.columns]
+        kept, *others = self.words.split(FACTS_APART)
+        for fact in others:
+            if cell_len(f"{kept}{FACTS_APART}{fact}") > room:
+                break
+            kept = f"{kept}{FACTS_APART}{fact}"
+        first, *rest = wrap(kept, room)
+        return [f"{self.columns}  {first}", *(" " * at + line for line in rest)]
+
+
 def frame_line(
     snapshot: Snapshot, frame: FrameInfo, width: int = WIDE, *, ascii_only: bool = False
-) -> str:
-    """Return a frame in one line; what is cut off where it is too long comes last."""
-    before, kind, after = frame_parts(snapshot, frame, width, ascii_only=ascii_only)
-    return f"{before}{kind}{after}"
-
-
-def frame_parts(
-    snapshot: Snapshot, frame: FrameInfo, width: int = WIDE, *, ascii_only: bool = False
-) -> tuple[str, str, str]:
-    """Return the line of a frame in parts: up to its kind, the kind, and the rest."""
+) -> FrameLine:
+    """Return a frame in one line, with columns for a list so wide."""
     shown = decoded(frame)
     way = ("->" if frame.sent else "<-") if ascii_only else ("→" if frame.sent else "←")
     room, skipped = (NICK_CELLS, 0) if width >= WIDE else (NICK_CELLS_NARROW, HOURS)
     who = "all" if frame.peer is None else clip_cells(name_of(snapshot, frame.peer), room)
     padding = " " * max(0, room - cell_len(who))
-    before = f"{clock(frame.at)[skipped:]} {way} {who}{padding} "
-    kind, after = f"{shown.kind:<6}", f" {shown.subject:<6} {size(frame.size):>7}"
-    if width - cell_len(f"{before}{kind}{after}") >= WORDS_CELLS_MIN:
-        after = f"{after}  {shown.words}".rstrip()
-    return before, kind, after
+    before = f"{clock(frame.at)[skipped:]} {way} {who}{padding}"
+    return FrameLine(
+        f"{before} {shown.kind:<6} {shown.subject:<6} {size(frame.size):>7}", shown.words
+    )
 
 
 def frame_detail(snapshot: Snapshot, frame: FrameInfo) -> Detail:
@@ -166,11 +189,11 @@ def _sds(message: sds.Message, peer: PeerId | None) -> Decoded:
     kind = SDS_KINDS[message.kind]
     if message.kind is sds.Kind.CONTENT and peer not in (None, message.sender_id):
         kind = "REPAIR"
+    if message.repair_request:
+        words.append(f"repair_request {len(message.repair_request)}")
     if message.lamport is not None:
         words.append(f"L…{message.lamport % 1_000_000:06}")
         words.append(f"parents {len(message.causal_history)}")
-    if message.repair_request:
-        words.append(f"repair_request {len(message.repair_request)}")
     if message.bloom_filter is not None:
         words.append(f"bloom {size(len(message.bloom_filter))}")
     tree = [

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from chat_tui.text.times import count
 from sync.calimero.governance.catch_up import decode_heartbeat, decode_request, decode_response
 from sync.calimero.governance.ops import OpId, SignedGroupOp
 from sync.calimero.governance.wire import decode
@@ -53,7 +54,7 @@ def heartbeat_words(data: bytes) -> Words:
         DecodeError: it is none.
     """
     beat = decode_heartbeat(data)
-    words = f"{beat.op_count} ops · {len(beat.dag_heads)} heads"
+    words = f"{count(beat.op_count, 'op')} · {count(len(beat.dag_heads), 'head')}"
     tree = (
         "GroupStateHeartbeat",
         f"├ group_id {beat.group.hex()}",
@@ -74,12 +75,12 @@ def catch_up_words(data: bytes) -> Words:
         raise DecodeError(f"{type(message).__name__} in the middle of a stream")
     if message.kind is Payload.GROUP_DELTA_REQUEST:
         request = decode_request(message.body)
-        words = f"asks beyond {len(request.known_heads)} heads"
+        words = f"asks beyond {count(len(request.known_heads), 'head')}"
         tree = ("GroupDeltaRequest", *_ids("known_heads", request.known_heads))
         return Words("ASK", "", words, tree)
     page = decode_response(message.body)
     ops = [decode(content) for content in page.ops[:SHOWN]]
-    words = f"{len(page.ops)} ops{', more follow' if page.has_more else ''}"
+    words = f"{count(len(page.ops), 'op')}{', more follow' if page.has_more else ''}"
     tree = (
         "GroupDeltaResponse",
         f"├ ops {len(page.ops)}",

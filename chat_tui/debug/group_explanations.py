@@ -74,8 +74,8 @@ def state(governance: GovernanceInfo) -> Detail:
                 "it counts; or its right rests on a void op; or its code was ended at once"
             ),
             (
-                f"{governance.ops:,} ops, {governance.void_ops:,} of them void, "
-                f"{len(governance.heads):,} heads"
+                f"{count(governance.ops, 'op')}, {governance.void_ops:,} of them void, "
+                f"{count(len(governance.heads), 'head')}"
             ),
             f"{governance.waiting_ops:,} of at most 1,000 ops wait for parents",
         ),
@@ -187,7 +187,10 @@ def catch_up(snapshot: Snapshot, one: CatchUpInfo) -> Detail:
         plain,
         (
             "owed = all ops that are no ancestors of the heads that the asker named",
-            (f"{count(one.pages, 'page')} of at most 256 KiB: {one.ops:,} ops, {size(one.size)}"),
+            (
+                f"{count(one.pages, 'page')} of at most 256 KiB: {count(one.ops, 'op')}, "
+                f"{size(one.size)}"
+            ),
             f"begun at {time_of_day(one.began_at)}, {over}",
         ),
     )

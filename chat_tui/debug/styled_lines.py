@@ -88,11 +88,11 @@ def in_signs(text: str, glyphs: Glyphs) -> str:
 def detail_lines(detail: Detail, width: int, glyphs: Glyphs) -> list[PaneLine]:
     """Return an opened detail: its title, the sentence, then each fact."""
     room = max(ROW_WRAP_MIN, width - 2)
-    lines = [PaneLine(Content.styled(clip_cells(detail.title, room), "bold"))]
+    lines = [PaneLine(Content.styled(line, "bold")) for line in wrap(detail.title, room)]
     lines += [PaneLine(Content(f" {line}")) for line in wrap(detail.plain, room)]
     lines.append(PaneLine(Content("")))
     for number, fact in enumerate(in_signs(fact, glyphs) for fact in detail.facts):
-        first, *others = wrap(fact, room - 2) if fact.isascii() or "  " not in fact else [fact]
+        first, *others = wrap(fact, room - 2)
         key = f"fact/{number}"
         lines.append(PaneLine(Content(f" {first}"), key))
         lines += [PaneLine(Content.styled(f"   {line}", DIM), key) for line in others]

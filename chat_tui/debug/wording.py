@@ -20,7 +20,7 @@ def choose(
     width: int = frame_text.WIDE,
     *,
     ascii_only: bool = False,
-) -> list[tuple[FrameInfo, str]]:
+) -> list[tuple[FrameInfo, frame_text.FrameLine]]:
     """Return the frames that have all words in their line, newest first, each with its line.
 
     A word that is the beginning of an id also chooses the frames that name or ask for that.
@@ -30,7 +30,7 @@ def choose(
         (frame, frame_text.frame_line(snapshot, frame, width, ascii_only=ascii_only))
         for frame in reversed(frames)
     ]
-    return [one for one in lines if _has_all(*one, wanted)]
+    return [(frame, line) for frame, line in lines if _has_all(frame, line.text, wanted)]
 
 
 def _has_all(frame: FrameInfo, line: str, wanted: Sequence[str]) -> bool:

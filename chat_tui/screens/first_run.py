@@ -22,6 +22,9 @@ from sync.errors import LocalError
 JOIN: Final = "/join "
 """Before a code as /invite shows and copies it."""
 
+SMALL_BELOW: Final = 78
+"""Columns below which the three buttons need narrower edges to stand side by side."""
+
 KEYS: Final = "Enter starts, Tab goes to the next field, {close} leaves"
 
 
@@ -47,6 +50,8 @@ class FirstRun(Dressed[Answers | None]):
 
     TITLE = "chat-tui"
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = None  # it would scroll the first question out of a small window
+    HORIZONTAL_BREAKPOINTS = [(0, "-small"), (SMALL_BELOW, "-roomy")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = heard_as("quit", "close", "quit", priority=True)
     CSS = """
     Screen { align: center middle; }
@@ -66,6 +71,8 @@ class FirstRun(Dressed[Answers | None]):
     .-placing #kept { display: none; }
     #buttons { height: auto; margin-top: 1; }
     #buttons Button { margin-right: 2; }
+    .-small #questions { padding: 0 1; scrollbar-size-vertical: 1; }
+    .-small #buttons Button { margin-right: 1; min-width: 0; }
     #wrong { margin-top: 1; color: $error; text-style: bold; }
     """
 
@@ -110,8 +117,8 @@ class FirstRun(Dressed[Answers | None]):
             yield Label(kept, id="kept", classes="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Begin at the name."""
-        self.query_one("#name", Input).focus()
+        """Begin at the name, whose question stays in sight."""
+        self.query_one("#name", Input).focus(scroll_visible=False)
 
     @on(Button.Pressed, "#demo")
     def see_demo(self) -> None:

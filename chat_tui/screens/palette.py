@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from msgspec import Struct
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -21,6 +22,7 @@ from chat_tui.keys.places import Place
 from chat_tui.keys.table import KEYS, Chosen, with_keys
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.wording import sentences
 from sync.view.view import Snapshot
 
@@ -46,7 +48,13 @@ NOT_LISTED: Final = frozenset({
 """Keys that open this, only move somewhere, or are those of a screen that has them in sight."""
 
 TITLE_CELLS: Final = 30
-"""Of the left column: the longest command and how it is used."""
+"""Of the left column; a longer title has what stands beside the others below itself."""
+
+WIDTH_MAX: Final = 90
+"""Of the palette, as its style below says."""
+
+EDGE_CELLS: Final = 3
+"""Of the palette, beside its entries: a cell at either side, and the scroll bar."""
 
 
 class Entry(Struct, frozen=True):
@@ -180,9 +188,26 @@ class Palette(ModalScreen[str | None]):
         if not self._shown:
             found.add_option(Option(Content("Nothing has that in its name."), disabled=True))
             return
-        found.add_options([Option(_row(entry)) for entry in self._shown])
+        width = min(self.app.size.width, WIDTH_MAX) - EDGE_CELLS
+        found.add_options([Option(_row(entry, width)) for entry in self._shown])
         found.highlighted = 0
 
+    def on_resize(self) -> None:
+        """Fill the new width; what is chosen stays so."""
+        found = self.query_one(OptionList)
+        chosen = found.highlighted
+        self._fill()
+        found.highlighted = chosen
 
-def _row(entry: Entry) -> Content:
-    return Content(f"{entry.title:<{TITLE_CELLS}} {entry.note}")
+
+def _row(entry: Entry, width: int) -> Content:
+    """Return an entry in so many cells: what stands beside its title is wrapped below itself."""
+    beside = " " * (TITLE_CELLS + 1)
+    notes = wrap(entry.note, max(2, width - len(beside)))
+    if cell_len(entry.title) > TITLE_CELLS and entry.note:
+        lines = [*wrap(entry.title, width), *(beside + note for note in notes)]
+    else:
+        title = clip_cells(entry.title, width)
+        first = f"{title}{' ' * (len(beside) - cell_len(title))}{notes[0]}"
+        lines = [first, *(beside + note for note in notes[1:])]
+    return Content("\n".join(lines))

@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Generic
+from itertools import accumulate
+from typing import ClassVar, Final, Generic
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -16,6 +17,9 @@ from chat_tui.widgets.text_screen import REFRESH_S
 from chat_tui.wording.panels import GOOD
 from sync.machine import PeerId
 
+BAR_CELLS: Final = 1
+"""Of the scroll bar: its place is kept, so that no row is wrapped anew when it appears."""
+
 
 class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
     """A list whose cursor stays on a person, whoever comes or goes; kept up to date."""
@@ -25,6 +29,8 @@ class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._chosen: PeerId | None = None
+        self._tops: list[int] = []
+        """On which line of the table each row begins, the heading first; then where it ends."""
 
     @abstractmethod
     def people(self) -> Sequence[PeerId]:
@@ -32,7 +38,7 @@ class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
 
     @abstractmethod
     def lines(self, width: int, cursor: int) -> list[Content]:
-        """Return a heading, and below it a line for each of `people`."""
+        """Return a heading, and below it a row for each of `people`, of a line or several."""
 
     @abstractmethod
     def heading(self) -> Content:
@@ -68,7 +74,9 @@ class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
         people, width = self.people(), self.size.width - 2
         if self._chosen is None and people:
             self._chosen = people[0]
-        table = Content("\n").join(self.lines(width, self._cursor(people)))
+        rows = self.lines(width - BAR_CELLS, self._cursor(people))
+        self._tops = [0, *accumulate(row.plain.count("\n") + 1 for row in rows)]
+        table = Content("\n").join(rows)
         self.query_one("#people-title", Panel).show(self.heading())
         self.query_one("#people-keys", Panel).show(self.key_hints(width))
         self.query_one("#people-table", Panel).show(table)
@@ -106,5 +114,6 @@ class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
             self._tick()
             frame = self.query_one("#people-frame")
             top, height = int(frame.scroll_offset.y), frame.size.height
-            if not top <= at + 1 < top + height:
-                frame.scroll_to(y=max(0, at + 1 - height // 2), animate=False)
+            first, end = self._tops[at + 1 : at + 3]
+            if not top <= first <= end <= top + height:
+                frame.scroll_to(y=max(0, first - height // 2), animate=False)

@@ -192,8 +192,9 @@ class FindScreen(ModalScreen[Hits | None]):
             shown, day = "" if date == day else date, date
             query = "" if hits is None else hits.query
             said = hit_content(line_text(line, shared, titles.get(line.channel, "")), query)
-            row = Content.assemble((f"{shown:>{DAY_CELLS}} ", DIM), said)
             is_chosen = number == self._chosen
+            # The chosen one has one ground from end to end: its day is not dim.
+            row = Content.assemble((f"{shown:>{DAY_CELLS}} ", "" if is_chosen else DIM), said)
             sign = f"{self._glyphs.cursor} " if is_chosen else "  "
             row = Content(sign) + row
             rows.append(row.stylize("reverse") if is_chosen else row)

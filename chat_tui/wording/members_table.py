@@ -17,7 +17,11 @@ NAME_CELLS: Final = 18
 STANDING_CELLS: Final = 8
 PRESENCE_CELLS: Final = 11
 LEAD_CELLS: Final = 2
-"""Of the cursor, before the columns; what happened ends the line."""
+"""Of the cursor, before the columns; what happened ends the row."""
+
+HISTORY_AT: Final = LEAD_CELLS + NAME_CELLS + STANDING_CELLS + PRESENCE_CELLS
+HISTORY_CELLS_MIN: Final = 32
+"""With less room beside the columns, what happened stands below them."""
 
 KEYS: Final = (
     ("{over_enter}", "details"),
@@ -44,24 +48,38 @@ def title(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo, wid
 def table(
     snapshot: Snapshot, governance: GovernanceInfo, width: int, cursor: int, glyphs: Glyphs
 ) -> list[Content]:
-    """Return a heading and a line for each of `membership.rows`, that at `cursor` marked."""
-    heads = _columns(("name", "role", "here"), "how they came, and when")
-    lines = [Content.styled(" " * LEAD_CELLS + heads, DIM)]
+    """Return a heading and a row for each of `membership.rows`, that at `cursor` marked.
+
+    What happened is wrapped below itself, or below the name where there is little room.
+    """
+    beside = width - HISTORY_AT >= HISTORY_CELLS_MIN
+    last = "how they came, and when" if beside else ""
+    heads = _columns(("name", "role", "here"), last)
+    rows = [Content.styled(" " * LEAD_CELLS + heads, DIM)]
     for number, row in enumerate(membership.rows(snapshot, governance)):
         at = number == cursor
-        line = Content(f"{glyphs.cursor if at else ' '} ") + _line(row)
-        line = line.truncate(width, ellipsis=True)
-        lines.append(Content.styled(line.plain, "bold reverse") if at else line)
-    return lines
+        lines = _lines(row, glyphs.cursor if at else " ", width, beside=beside)
+        if at:  # one ground from edge to edge
+            lines = [
+                Content.styled(line.pad_right(width - line.cell_length).plain, "bold reverse")
+                for line in lines
+            ]
+        rows.append(Content("\n").join(lines))
+    return rows
 
 
-def _line(row: Row) -> Content:
+def _lines(row: Row, lead: str, width: int, *, beside: bool) -> list[Content]:
     name = _cell(row.name, NAME_CELLS)
     standing = Content.styled(
         _cell(row.standing, STANDING_CELLS), STYLES.get(row.standing, "$foreground")
     )
     presence = Content.styled(_cell(row.shortly, PRESENCE_CELLS), HERE.get(row.shortly, DIM))
-    return Content.assemble((name, "bold"), standing, presence, (row.history, DIM))
+    first = Content.assemble(f"{lead} ", (name, "bold"), standing, presence)
+    indent = HISTORY_AT if beside else 2 * LEAD_CELLS
+    history = [Content.styled(line, DIM) for line in wrap(row.history, max(2, width - indent))]
+    if beside:
+        first += history.pop(0)
+    return [first, *(Content(" " * indent) + line for line in history)]
 
 
 def _columns(cells: tuple[str, str, str], last: str) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, wrap
 from chat_tui.text.times import count, milliseconds, span
 from chat_tui.wording import clocks, presence, sentences
 from chat_tui.wording.glyphs import Glyphs
@@ -61,15 +61,19 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         style = "bold" if peer.state is PeerState.UP else DIM
         line = lead + Content.styled(_columns(cells, hidden), style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
-        lines.append(Content.styled(line.plain, "bold reverse") if at else line)
-    lines += [Content.styled(line, DIM) for line in heard_through(snapshot)]
+        marked = line.pad_right(width - line.cell_length).plain
+        lines.append(Content.styled(marked, "bold reverse") if at else line)
+    for said in heard_through(snapshot):
+        hung = wrap(said, max(2, width - LEAD))
+        lines += [Content.styled(f"{' ' * LEAD}{part}" if part else "", DIM) for part in hung]
     if not snapshot.peers:
-        lines += [Content(""), *(Content(line) for line in sentences.whoever_lacks(snapshot))]
+        lacks = [part for said in sentences.whoever_lacks(snapshot) for part in wrap(said, width)]
+        lines += [Content(""), *(Content(part) for part in lacks)]
     return lines
 
 
 def heard_through(snapshot: Snapshot) -> list[str]:
-    """Return who is heard through whom, having no connection to us: a line a peer between."""
+    """Return who is heard through whom, having no connection to us: a sentence a peer between."""
     by_peer: dict[PeerId, list[str]] = {}
     for one in snapshot.heard:
         name = clean_nick(one.nick) if one.nick else sentences.name_of(snapshot, one.author)
@@ -78,7 +82,7 @@ def heard_through(snapshot: Snapshot) -> list[str]:
     for via, names in by_peer.items():
         more = len(names) - HEARD_NAMES
         some = ", ".join(names[:HEARD_NAMES]) + (f" and {more} more" if more > 0 else "")
-        lines.append(f"{' ' * LEAD}{some}: heard through {sentences.name_of(snapshot, via)}")
+        lines.append(f"{some}: heard through {sentences.name_of(snapshot, via)}")
     return ["", *lines] if lines else []
 
 

@@ -1,7 +1,7 @@
-"""The Wire tab of the debug pane: one line a frame."""
+"""The Wire tab of the debug pane: a row a frame."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from textual.content import Content
@@ -19,7 +19,7 @@ from sync.view.view import FrameInfo, Inspection
 
 
 class WirePage:
-    """One line a frame, the newest first."""
+    """A line a frame, or a few where its words wrap; the newest first."""
 
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
@@ -58,11 +58,12 @@ class WirePage:
             PaneLine(_dim(f" {named}")),
             *[
                 PaneLine(
-                    _coloured(frame, clip_cells(text, width - 1)),
+                    _coloured(frame, text) if first else Content(f" {text}"),
                     f"frame/{frame.number}",
                     partial(frame_text.frame_detail, shown.snapshot, frame),
                 )
-                for frame, text in chosen
+                for frame, line in chosen
+                for first, text in _first_and_rest(line.lines(width - 2))
             ],
         ]
 
@@ -81,6 +82,10 @@ class WirePage:
         style = BUSY if len(words) > 1 else DIM
         lines = wrap(" · ".join(words), width - 2)
         return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
+
+
+def _first_and_rest(lines: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    return ((number == 0, line) for number, line in enumerate(lines))
 
 
 def _coloured(frame: FrameInfo, text: str) -> Content:

@@ -1,14 +1,25 @@
 """Small screens: what has no room in a line wraps, hangs, and is never cut."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 
 from chat_tui.commands.table import GROUPS
+from chat_tui.debug.list_view import Listing
+from chat_tui.debug.styled_lines import detail_lines
+from chat_tui.debug.tab_table import TABS
 from chat_tui.keys.table import USUAL
 from chat_tui.screens.help import WORD_CELLS, full_help
 from chat_tui.widgets.status_line import Sentence, StatusLine
 from chat_tui.wording.glyphs import UNICODE
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import reading, shown
+
+QUOTED = re.compile("\u201c[^\u201d\n]*")
+"""What somebody wrote, which may be shortened; the row opens to all of it."""
+CUT = re.compile("(?<![0-9a-fL])\u2026")
+"""Where a sentence ends too early: ids, and Lamport times, are shortened on purpose."""
 
 LONG = (
     "Somebody far away has written so many words that no line of a small window has room for "
@@ -39,6 +50,36 @@ async def test_a_sentence_that_fits_has_one_line_again() -> None:
         await pilot.pause()
 
         assert app.query_one(Sentence).size.height == 1
+
+
+@pytest.mark.parametrize("width", [60, 80])
+async def test_what_stands_where_no_message_is_wraps(width: int) -> None:
+    async with reading(scenes.empty(), (width, 24)) as (app, pilot):
+        await pilot.pause()
+        words = " ".join(shown(app).split())
+
+    assert "Whatever is written here, everybody on this network can read, also later." in words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", [scenes.morning, scenes.repairing, scenes.coming_back])
+@pytest.mark.parametrize("width", [60, 80, 140])
+async def test_the_pane_cuts_no_sentence_in_any_tab_or_row(
+    width: int, scene: Callable[[], scenes.Scene]
+) -> None:
+    async with reading(scene(), (width, 24)) as (app, pilot):
+        await pilot.press("f2")
+        listing = app.query_one(Listing)
+        for number in range(len(TABS)):
+            await pilot.press(str(number))
+            await pilot.pause()
+            lines = [*listing._lines]
+            room = listing.width
+            opened = [line.opens() for line in lines if line.opens is not None]
+            details = [one for each in opened for one in detail_lines(each, room, UNICODE)]
+            for content in (line.content for line in (*lines, *details)):
+                assert content.cell_length <= room
+                assert not CUT.search(QUOTED.sub("", content.plain)), content.plain
 
 
 @pytest.mark.parametrize("width", [57, 77, 97])

@@ -38,7 +38,7 @@ def test_a_heartbeat_says_how_many_ops_and_heads() -> None:
     data = encode_heartbeat(heartbeat(HISTORY.governance))
     shown = decoded(frame(FrameKind.HEARTBEAT, data))
 
-    assert (shown.kind, shown.words) == ("HEADS", "2 ops · 1 heads")
+    assert (shown.kind, shown.words) == ("HEADS", "2 ops · 1 head")
 
 
 def test_a_question_and_a_page_say_what_is_asked_and_given() -> None:
@@ -47,7 +47,7 @@ def test_a_question_and_a_page_say_what_is_asked_and_given() -> None:
     ask = decoded(frame(FrameKind.CATCH_UP, encode(Message(Payload.GROUP_DELTA_REQUEST, asked))))
     ops = decoded(frame(FrameKind.CATCH_UP, encode(Message(Payload.GROUP_DELTA_RESPONSE, given))))
 
-    assert (ask.kind, ask.words) == ("ASK", "asks beyond 1 heads")
+    assert (ask.kind, ask.words) == ("ASK", "asks beyond 1 head")
     assert (ops.kind, ops.words) == ("OPS", "2 ops")
     assert f"│ {ADDED.id.hex()[:8]}… Add" in ops.tree
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat_tui.debug.frame_kinds import UNKNOWN, style_of
-from chat_tui.debug.frame_text import decoded, frame_detail, frame_line, hex_lines
+from chat_tui.debug.frame_text import FrameLine, decoded, frame_detail, frame_line, hex_lines
 from sync.calimero.log import delta_messages as delta
 from sync.calimero.log import snapshot_messages
 from sync.calimero.state import messages as state
@@ -61,7 +61,7 @@ REPLY = ANN.write("and again", after=[HELLO])
 def test_no_bytes_raise(data: bytes, kind: FrameKind, size: int) -> None:
     shown = frame(data, kind, sender=peer("bob"), size=max(size, len(data)))
 
-    assert frame_line(snapshot(present("bob")), shown)
+    assert frame_line(snapshot(present("bob")), shown).text
     assert frame_detail(snapshot(present("bob")), shown).facts is not None
 
 
@@ -88,7 +88,7 @@ def test_nothing_in_a_frame_steers_the_terminal(text: str, sender: str) -> None:
         return
     detail = frame_detail(snapshot(), shown)
 
-    said = [frame_line(snapshot(), shown), detail.title, detail.plain, *detail.facts]
+    said = [frame_line(snapshot(), shown).text, detail.title, detail.plain, *detail.facts]
     assert not any(sign in line for line in said for sign in ("\x1b", "\x9b", "\u202e"))
 
 
@@ -98,7 +98,7 @@ def test_nothing_in_a_frame_steers_the_terminal(text: str, sender: str) -> None:
 def test_a_message_is_shown_whole_down_to_its_text() -> None:
     shown = frame(REPLY.payload, sender=ANN.peer_id)
 
-    line = frame_line(snapshot(), shown, width=120)
+    line = frame_line(snapshot(), shown, width=120).text
     detail = frame_detail(snapshot(), shown)
 
     assert " MSG " in line
@@ -106,6 +106,20 @@ def test_a_message_is_shown_whole_down_to_its_text() -> None:
     assert "parents 1" in line
     assert any("body" in fact and "ann: and again" in fact for fact in detail.facts)
     assert any(HELLO.entry.message_id[:16] in fact for fact in detail.facts)
+
+
+def test_a_line_ends_with_the_last_fact_that_fits_and_one_that_is_longer_hangs() -> None:
+    facts = FrameLine("09:15 bob SYNC", "L…270938 · parents 4 · bloom 1.9 kB")
+    sentence = FrameLine("09:15 bob RANGES", "2 ranges: 1 equal, 1 to compare, 0 item sets")
+
+    assert facts.lines(80) == [facts.text]
+    assert facts.lines(40) == ["09:15 bob SYNC  L…270938 · parents 4"]
+    assert facts.lines(30) == ["09:15 bob SYNC"]
+    assert sentence.lines(40) == [
+        "09:15 bob RANGES  2 ranges: 1 equal, 1",
+        "                  to compare, 0 item",
+        "                  sets",
+    ]
 
 
 def test_somebody_elses_message_is_a_repair() -> None:
@@ -188,7 +202,7 @@ def test_an_announcement_is_shown_with_its_version_and_schemas() -> None:
 def test_a_frame_of_which_only_the_beginning_is_kept_says_so() -> None:
     shown = frame(HELLO.payload[:100], sender=ANN.peer_id, size=BODY_MAX)
 
-    assert "only its beginning is kept" in frame_line(snapshot(), shown)
+    assert "only its beginning is kept" in frame_line(snapshot(), shown).text
     assert "its first 100 bytes kept" in frame_detail(snapshot(), shown).plain
 
 

@@ -10,6 +10,7 @@ from chat_tui.cli import first_start
 from chat_tui.screens.first_run import Answers, FirstRun
 from sync.errors import LocalError
 from tests.support.chat_tui.first_runs import SUGGESTED, anything
+from tests.support.chat_tui.readings import shown
 
 
 def no_spaces(answers: Answers) -> None:
@@ -103,6 +104,18 @@ async def test_a_question_fits_a_terminal_that_is_hardly_large_enough() -> None:
             app.query_one(field).focus()
             await pilot.pause()
             assert app.screen.region.contains_region(app.query_one(field).region)
+
+
+@pytest.mark.parametrize("width", [60, 66, 77, 78])
+async def test_no_button_is_cut(width: int) -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(width, 16)) as pilot:
+        await pilot.pause()
+        app.query_one("#change-place").focus()
+        await pilot.pause()
+        text = shown(app)
+
+    assert all(word in text for word in ("Start", "See the demo", "Change where data is kept"))
 
 
 async def test_what_was_answered_is_still_there_after_the_demo() -> None:

@@ -47,6 +47,27 @@ async def test_members_shows_everybody_with_role_way_in_and_what_to_know() -> No
     assert "mallory           gone               removed by alice: spam" in text
 
 
+@pytest.mark.parametrize("size", [(60, 16), (70, 20), (80, 24)])
+async def test_small_screens_cut_no_sentence_and_show_the_whole_row_at_the_cursor(
+    size: tuple[int, int],
+) -> None:
+    app = screen_of(ALONE)
+    with scenes.utc():
+        async with app.run_test(size=size) as pilot:
+            await open_members(pilot, app)
+            seen = [shown(app)]
+            for _ in range(6):
+                await pilot.press("down")
+                await pilot.pause()
+                seen.append(shown(app))
+    last = seen[-1].partition("\u25b8")[2]
+
+    assert not any("\u2026" in text for text in seen)
+    assert " ".join(last.split("Enter")[0].split()) == (
+        "mallory gone removed by alice: spam, 21 Nov 2025, 16:00"
+    )
+
+
 @pytest.mark.parametrize(
     ("keys", "begun"),
     [

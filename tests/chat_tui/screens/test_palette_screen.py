@@ -1,11 +1,12 @@
 """Keys with another meaning, and the palette: what a person presses, and sees then."""
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from chat_tui.keys.table import BY_ID
 from chat_tui.screens.palette import (
     NOT_LISTED,
+    TITLE_CELLS,
     Palette,
     channel_entries,
     command_entries,
@@ -18,6 +19,7 @@ from tests.support.chat_tui.readings import reading, shown, until
 from tests.support.chat_tui.typing import type_in
 
 pytestmark = pytest.mark.usefixtures("in_utc")
+NOTE_AT = TITLE_CELLS + 1
 
 
 async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:
@@ -138,3 +140,21 @@ def test_a_name_counts_before_what_stands_beside_it() -> None:
     assert matching(entries, "quit")[0].title in {"Quit", "/quit"}
     assert matching(entries, " ") == entries
     assert {entry.title for entry in entries} >= {"Settings", "/set [name] [value]", "#lobby"}
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+async def test_no_entry_is_cut_or_runs_into_what_stands_beside_it(width: int) -> None:
+    async with reading(scenes.morning(), (width, 24)) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        found = palette.query_one(OptionList)
+        room = found.scrollable_content_region.width
+        rows = [str(found.get_option_at_index(at).prompt) for at in range(found.option_count)]
+
+    for entry, row in zip(palette._entries, rows, strict=True):
+        assert row.split() == f"{entry.title} {entry.note}".split()
+        assert max(map(len, row.splitlines())) <= room
+        notes = [line[NOTE_AT:] for line in row.splitlines()]
+        assert not entry.note or any(entry.note.startswith(note) for note in notes if note)

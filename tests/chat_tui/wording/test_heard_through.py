@@ -54,9 +54,14 @@ def test_of_many_heard_through_one_a_few_are_named() -> None:
     [bob] = [one.peer for one in snapshot.peers]
     heard = tuple(HeardInfo(PeerId(f"{n:064x}"), f"n{n}", bob) for n in range(HEARD_NAMES + 2))
 
-    [_, said] = peers_table.heard_through(replace(snapshot, heard=heard))
+    crowded = replace(snapshot, heard=heard)
+    [_, said] = peers_table.heard_through(crowded)
+    narrow = [one.plain for one in peers_table.table(crowded, 40, 0, UNICODE)]
 
-    assert said.strip() == "n0, n1, n2, n3, n4, n5 and 2 more: heard through bob"
+    assert said == "n0, n1, n2, n3, n4, n5 and 2 more: heard through bob"
+    assert [line.strip() for line in narrow[-2:]] == [
+        "n0, n1, n2, n3, n4, n5 and 2 more:", "heard through bob",
+    ]  # fmt: skip
 
 
 def test_authors_are_remembered_for_an_hour_and_no_more_than_there_is_room_for() -> None:
