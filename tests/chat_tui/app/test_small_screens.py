@@ -17,9 +17,9 @@ from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import reading, shown
 
 QUOTED = re.compile("\u201c[^\u201d\n]*")
-"""What somebody wrote, which may be shortened; the row opens to all of it."""
+"""Quotes of what somebody wrote, which may be shortened; the row opens to all of it."""
 CUT = re.compile("(?<![0-9a-fL])\u2026")
-"""Where a sentence ends too early: ids, and Lamport times, are shortened on purpose."""
+"""End of a sentence that is cut: ids, and Lamport times, are shortened on purpose."""
 
 LONG = (
     "Somebody far away has written so many words that no line of a small window has room for "
