@@ -30,7 +30,7 @@ class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
         super().__init__()
         self._chosen: PeerId | None = None
         self._tops: list[int] = []
-        """Lines of the table on which each row begins, the heading first; then that after the last."""
+        """Lines of the table on which rows begin, the heading first; then that after the last."""
 
     @abstractmethod
     def people(self) -> Sequence[PeerId]:
