@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
-from textual.screen import Screen
-
 from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.showing import NORMAL, Showing
 from chat_tui.demo.pacing.tour import Part
@@ -19,6 +17,7 @@ from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.keys.table import with_keys
+from chat_tui.terminal.front_to_back import FrontScreen
 from chat_tui.terminal.themed_app import Dressed, keys_of
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos
@@ -58,7 +57,7 @@ class Playing(TypedDict, total=False):
     course: Course
 
 
-class Playback(Screen[None]):
+class Playback(FrontScreen):
     """Plays `player`; without one, what `played` says, and then all scenarios, one after the other.
 
     Args:

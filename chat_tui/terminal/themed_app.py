@@ -6,12 +6,14 @@ from typing import Generic, TypeVar
 
 from textual.dom import DOMNode
 from textual.filter import LineFilter
+from textual.screen import Screen
 
 from chat_tui.keys.table import Chosen
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, MOTION, THEME
 from chat_tui.terminal import key_bindings
 from chat_tui.terminal.ascii_filter import AsciiSigns
+from chat_tui.terminal.front_to_back import FrontScreen
 from chat_tui.terminal.key_order import InOrder
 from chat_tui.terminal.themes import legible_theme
 from chat_tui.wording.glyphs import ASCII, Glyphs
@@ -32,6 +34,10 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
         super().__init__(ansi_color=True if self._without_colour else None)
         self._signs = AsciiSigns(enabled=False)
         self.dress(settings)
+
+    def get_default_screen(self) -> Screen[None]:
+        """Return the screen behind all others, which renders only what is seen."""
+        return FrontScreen(id="_default")
 
     def dress(self, settings: Preferences) -> None:
         """Take up keys, theme and motion as they are set now."""

@@ -8,12 +8,13 @@ Rules:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final, Self
 
 from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.cache import LRUCache
 from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
@@ -37,10 +38,14 @@ from chat_tui.widgets.messages import (
     OlderWanted,
     QuotesWanted,
 )
+from chat_tui.widgets.scroll_bar import move_bar
 from chat_tui.wording.gap_lines import MISSING
 from chat_tui.wording.glyphs import LOADING, PARKED, UNICODE, Glyphs, mark_word
 from sync.machine import MessageId, Nanos, PeerId
 from sync.view.view import Line
+
+CARRIED: Final = 512
+"""Lines of which the strips are kept: those of any screen, and of the one before it."""
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -100,6 +105,8 @@ class Transcript(ScrollView, can_focus=False):
         self._place: Place | None = None
         self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
+        self._carried: LRUCache[Painted, Strip] = LRUCache(CARRIED)
+        """Strips by what they show; forgotten when all is to be painted anew."""
         self.says_missing = False
         """Whether a line in sight says what is missing and asked for now."""
         self._base = Style.null()
@@ -265,14 +272,42 @@ class Transcript(ScrollView, can_focus=False):
             self._settle()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Render some lines; what all of them stand on is worked out once, for it costs as much.
+        """Render some lines; those that were rendered before are carried to where they are now.
 
         Textual paints before it tells a widget its first size: the first paint would be empty.
         """
         if self._shape is None:
             self._fit()
         self._base = self.rich_style
-        return super().render_lines(crop)
+        strips = [self._carried_strip(y) for y in crop.line_range]
+        _, ground = self.background_colors
+        for each in self.get_line_filters():
+            strips = [strip.apply_filter(each, ground) for strip in strips]
+        if crop.column_span == (0, self.size.width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
+
+    def _carried_strip(self, y: int) -> Strip:
+        """Return line `y` of the screen as it was rendered before, wherever it was then."""
+        if y >= len(self._painted):
+            return self.render_line(y)
+        painted = self._painted[y]
+        strip = self._carried.get(painted)
+        if strip is None:
+            strip = self._carried[painted] = self.render_line(y)
+        return strip
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """Paint some lines anew, or all of them, none of which is then as it was."""
+        if not regions:
+            self._carried.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_line(self, y: int) -> Strip:
         """Render line `y` of the screen."""
@@ -393,8 +428,7 @@ class Transcript(ScrollView, can_focus=False):
         self.set_reactive(Widget.virtual_size, size)
         self.set_scroll(None, top)
         self.set_reactive(Widget.scroll_target_y, top)
-        self.vertical_scrollbar.window_virtual_size = size.height
-        self.vertical_scrollbar.position = top
+        move_bar(self.vertical_scrollbar, size.height, top)
 
     def _set_follow(self) -> None:
         if not self.follow:

@@ -19,6 +19,7 @@ from chat_tui.text.slash import is_command
 from chat_tui.text.times import count
 from chat_tui.widgets.completion import special
 from chat_tui.widgets.messages import NewestWanted, Refused, Submitted
+from chat_tui.widgets.styled_once import StyledOnce
 from sync.machine import ChannelId
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
@@ -99,7 +100,7 @@ class Writing(NamedTuple):
     """Text written there and not sent."""
 
 
-class Composer(TextArea):
+class Composer(StyledOnce):
     """A text area of one to eight lines that posts `Submitted`.
 
     `vocabulary` gives the words that Tab completes: /commands, #channels and names.

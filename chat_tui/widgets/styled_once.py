@@ -1,0 +1,24 @@
+"""A text area that works its styles out once for each look, where Textual does at every key."""
+
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widgets import TextArea
+
+
+class StyledOnce(TextArea):
+    """See the module docstring; its inner theme is one of Textual's private parts."""
+
+    _styled: object = None
+    """The theme of which the styles are worked out; another theme is another object."""
+
+    def notify_style_update(self) -> None:
+        """Work the styles out anew: colours or focus changed."""
+        self._styled = None
+        super().notify_style_update()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Render some lines, in styles that are worked out already if they can be."""
+        if self._styled is self._theme:
+            return super(TextArea, self).render_lines(crop)
+        self._styled = self._theme
+        return super().render_lines(crop)
