@@ -267,8 +267,6 @@ class ChatApp(Overlays):
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
         self._inputs.put_typed(message.text, self._channel)
-        if self._around.saving:
-            self._tick()  # the line waits, which is said at once
         self.run_worker(self._let_engine_turn(), group="paints")
 
     async def _let_engine_turn(self) -> None:
@@ -544,7 +542,6 @@ class ChatApp(Overlays):
         self._announcer.look()
         snapshot = self._chat.snapshot()
         self._around.held = self._inputs.held
-        self._around.unwritten = self._inputs.unwritten
         if not snapshot.disk:
             self._inputs.try_again()
         self._around.show(snapshot, self._channel)

@@ -86,10 +86,6 @@ class Surroundings(Vertical):
         """The last answer, and the sentence in its place once it does not hold any more."""
         self.held = 0
         """Lines that were written and wait for the disk."""
-        self.unwritten: tuple[str, ...] = ()
-        """Lines that were submitted and are not written yet."""
-        self.saving = False
-        """True while a history is being saved, for which these wait."""
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -162,9 +158,8 @@ class Surroundings(Vertical):
         in_sight = self._transcript.says_missing
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
         barred = rights.why_not_writing(snapshot, info)
-        saved = sentences.saving(snapshot, self.unwritten)
-        self.saving = bool(saved)
-        what = saved or sentences.who_types(snapshot, info) or alone or happens(snapshot, info)
+        saved, types = sentences.saving(info), sentences.who_types(snapshot, info)
+        what = saved or types or alone or happens(snapshot, info)
         drawn = self._history_bar(what, sentences.history_share(snapshot, info))
         self.status.show(barred or what, barred=bool(barred), bar="" if barred else drawn)
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]

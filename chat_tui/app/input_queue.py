@@ -8,7 +8,6 @@ Rules:
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -30,7 +29,6 @@ class Inputs:
     ) -> None:
         self._run, self._answer = run, answer
         self._lines: asyncio.Queue[Input | None] = asyncio.Queue()
-        self._unwritten: deque[str] = deque()
         self._held = Held(run)
         self._begun = asyncio.Event()
         self._obstacle = ""
@@ -40,26 +38,13 @@ class Inputs:
         """Number of lines that wait for the disk."""
         return len(self._held)
 
-    @property
-    def unwritten(self) -> tuple[str, ...]:
-        """Lines that were submitted and are not written yet, in order; commands are not among them.
-
-        That is for a moment each, unless the disk is busy with something large.
-        """
-        return tuple(self._unwritten)
-
     def put(self, text: str, channel: ChannelId | None) -> None:
         """Take a line that a key or a list stands for, while `channel` is open."""
-        self._take(Input(text, channel))
+        self._lines.put_nowait(Input(text, channel))
 
     def put_typed(self, text: str, channel: ChannelId | None) -> None:
         """Take a line that was written and submitted while `channel` was open."""
-        self._take(Input(text, channel, typed=True))
-
-    def _take(self, line: Input) -> None:
-        self._lines.put_nowait(line)
-        if not is_command(line.text):
-            self._unwritten.append(line.text)
+        self._lines.put_nowait(Input(text, channel, typed=True))
 
     def try_again(self) -> None:
         """Write what waits for the disk; call it once the disk may take it."""
@@ -85,7 +70,6 @@ class Inputs:
                 self._answer(line, result)
             else:
                 await self._write(line)
-                self._unwritten.popleft()
 
     async def _write(self, line: Input) -> None:
         if self._obstacle:

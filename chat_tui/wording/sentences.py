@@ -200,21 +200,11 @@ def what_waits(snapshot: Snapshot, info: ChannelInfo) -> str:
     )
 
 
-def saving(snapshot: Snapshot, unwritten: Sequence[str] = ()) -> str:
-    """Say that a history is being saved, and which lines of ours wait for that; else nothing.
-
-    No channel is written meanwhile.
-    """
-    number = sum(one.saving for one in snapshot.channels)
-    if not number:
+def saving(info: ChannelInfo | None) -> str:
+    """Say that the history of a channel is being saved, which takes seconds; else nothing."""
+    if info is None or not info.saving:
         return ""
-    saved = f"Saving {count(number, 'message')}"
-    if not unwritten:
-        return f"{saved}; what you write appears after that, in seconds."
-    last = " ".join(clean_text(unwritten[-1]).split())
-    if len(unwritten) == 1:
-        return f"{saved}; then this is written: {last}"
-    return f"{saved}; then your {len(unwritten):,} lines are written, the last: {last}"
+    return f"Saving {count(info.saving, 'message')}; you can write meanwhile."
 
 
 def _happens(
@@ -224,7 +214,7 @@ def _happens(
 ) -> str:
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
-    if saved := saving(snapshot):
+    if saved := saving(info):
         return saved
     here = peers_of(snapshot, info)
     if not here and info.direct is not None:

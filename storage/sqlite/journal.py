@@ -69,14 +69,12 @@ from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.state import StateRecord, keep_state, state_of
 from storage.sqlite.writes.staging import (
-    PageRottedError,
-    drop,
     keep_staged,
     page_at,
     staged_of,
-    swap_in,
 )
 from storage.sqlite.writes.storing import Bulk, Stores, store
+from storage.sqlite.writes.swapping import SqliteSwap
 from sync.calimero.governance.ops import OpId
 from sync.entries.entry import Entry
 from sync.errors import StorageError
@@ -236,30 +234,21 @@ class SqliteJournal:
         """Return a staged page of a snapshot; see `Journal.staged_page`."""
         return await self._database.read(partial(page_at, bytes.fromhex(channel), number))
 
-    async def swap(self, channel: ChannelId, replay: Replay) -> bool:
-        """Make a channel's staged snapshot its history; see `Journal.swap`."""
-        key, tops = bytes.fromhex(channel), Tops()
-        found: list[Contradiction] = []
+    def swap(self, channel: ChannelId, replay: Replay) -> SqliteSwap:
+        """Begin to make a channel's staged snapshot its history; see `Journal.swap`."""
 
-        def change(db: sqlite3.Connection) -> None:
-            def write(records: Sequence[Replayed]) -> None:
-                found.extend(_commit(records, tops, self._hides, db, bulk)[1])
+        def write(
+            records: Sequence[Replayed], tops: Tops, bulk: Bulk, db: sqlite3.Connection
+        ) -> list[Contradiction]:
+            return _commit(records, tops, self._hides, db, bulk)[1]
 
-            bulk = Bulk()
-            swap_in(key, replay, write, lambda: self._database.is_closing, db)
-            bulk.write(db)
+        return SqliteSwap(self._database, bytes.fromhex(channel), replay, write, self._note_swapped)
 
-        try:
-            await self._database.write_long(change)
-        except PageRottedError:
-            await self._database.write(lambda db: drop(db, key))
-            return False
-        finally:
-            self._tops = Tops()
+    def _note_swapped(self, found: Sequence[Contradiction]) -> None:
+        self._tops = Tops()  # which knows nothing of what was swapped in
         for contradiction in found:
             for watcher in self._watchers:
                 watcher.contradicted(contradiction)
-        return True
 
     async def under(
         self, channel: ChannelId, heads: Sequence[MessageId], wanted: Sequence[MessageId]

@@ -415,9 +415,26 @@ CREATE TABLE staged_pages (
 ) STRICT;
 """
 
+SWAPPING: Final = """
+-- Whether some of a snapshot is in messages already: until all is, no page of the transcript has a
+-- line of it. What we write meanwhile is in our own log.
+ALTER TABLE staged_snapshots ADD COLUMN swapping INTEGER NOT NULL DEFAULT 0;
+DROP VIEW lines;
+CREATE VIEW lines AS
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL)
+        AND (
+            channel NOT IN (SELECT channel FROM staged_snapshots WHERE swapping)
+            OR log IN (SELECT own_log FROM channels)
+        );
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
     GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides, STAGING,
+    SWAPPING,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -239,6 +239,10 @@ class ChannelLogs:
         """Return whether anything of an author is held."""
         return key in self._authors
 
+    def authors(self) -> set[bytes]:
+        """Return the keys of all of whom anything is held."""
+        return set(self._authors)
+
     def has_other_author(self, key: bytes) -> bool:
         """Return whether there is a log of somebody else than this author."""
         return len(self._authors) > (key in self._authors)

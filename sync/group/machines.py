@@ -190,6 +190,11 @@ class Machines(ABC):
             yield from self.governing.pending.entries
             yield from self.governing.dropped
 
+    def waiting_ids(self) -> set[MessageId]:
+        """Return the ids of entries that are here and count only later: set aside, or pending."""
+        waiting = {*self.aside.parked.outlines, *self.aside.waiting.outlines}
+        return waiting if self.governing is None else waiting | {*self.governing.pending.entries}
+
     def is_outside(self, message_id: MessageId) -> bool:
         """Return whether an entry is here that counts nowhere: set aside, pending or dropped."""
         governing = self.governing

@@ -1,7 +1,8 @@
 """Journal records of a channel, and the state restored from them after a start."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -199,6 +200,12 @@ Record: TypeAlias = (
 
 Replayed: TypeAlias = Record | StoreChecked
 """Records that come of the replay of a snapshot."""
+
+
+def in_parts(records: Iterator[Replayed], most: int) -> Iterator[Sequence[Replayed]]:
+    """Yield `records` in parts of at most so many."""
+    while part := list(islice(records, most)):
+        yield part
 
 
 def opened(records: Iterable[Replayed]) -> list[Record]:

@@ -112,6 +112,8 @@ class Engine:
         self._acts: dict[int, asyncio.Future[OpId]] = {}
         self._sets: dict[int, asyncio.Future[None]] = {}
         self._tokens = 0
+        self._retry = DISK_RETRY[0]
+        """Seconds to wait after the disk refuses the next time."""
 
     # --- Feeding -------------------------------------------------------------------------------
 
@@ -264,32 +266,35 @@ class Engine:
         """Handle, commit, release; sleep until the next input or deadline."""
         self._watch = watch_of_loop()
         self._watch.begin()
-        wait = DISK_RETRY[0]
         while True:
             await self._rest()
-            if self._is_stale:
-                self._is_stale = False
-                await self._rebuild()
-            batch = await self._gather()
-            self._report(batch)
-            try:
-                if batch.records:
-                    tell_looks(batch, await self._journal.commit(batch.records))
-                else:
-                    await asyncio.sleep(0)  # the screen first, here too: a payload takes a while
-            except StorageError as error:
-                await self._undo(batch, error, wait)
-                wait = min(wait * 2, DISK_RETRY[1])
+            await self._turn_once()
+
+    async def _turn_once(self) -> None:
+        """Handle what waits, commit it, and release it."""
+        if self._is_stale:
+            self._is_stale = False
+            await self._rebuild()
+        batch = await self._gather()
+        self._report(batch)
+        try:
+            if batch.records:
+                tell_looks(batch, await self._journal.commit(batch.records))
             else:
-                await self._release(batch)
-                self._tell_staged(batch)
-                for channel in batch.swaps:
-                    await self._swap(channel)
-                if batch.begin_anew:
-                    await self._rebuild()
-                wait = DISK_RETRY[0] if batch.records else wait
-            self._let_in()
-            await asyncio.sleep(0)
+                await asyncio.sleep(0)  # the screen first, here too: a payload takes a while
+        except StorageError as error:
+            await self._undo(batch, error, self._retry)
+            self._retry = min(self._retry * 2, DISK_RETRY[1])
+        else:
+            await self._release(batch)
+            self._tell_staged(batch)
+            for channel in batch.swaps:
+                await self._swap(channel)
+            if batch.begin_anew:
+                await self._rebuild()
+            self._retry = DISK_RETRY[0] if batch.records else self._retry
+        self._let_in()
+        await asyncio.sleep(0)
 
     async def _gather(self) -> Batch:
         """Handle what waits in slices, with a breath of the loop between them, for one commit.
@@ -393,14 +398,19 @@ class Engine:
     async def _swap(self, channel: ChannelId) -> None:
         """Make a staged snapshot the channel's history, and its machines anew from that.
 
-        What peers send meanwhile waits, as far as there is room. Where the disk refuses, the pages
-        stay, and are tried again when the machines are made anew.
+        What peers send meanwhile waits, as far as there is room; for a line of ours the swap stands
+        aside, and all that waits has its turn with it. Where the disk refuses, the pages stay, and
+        are tried again when the machines are made anew.
         """
         group = self.runner.groups.get(channel)
         if group is None:
             return  # left meanwhile
+        swap = self._journal.swap(channel, group.begin_replay(self._clock.now()))
         try:
-            await self._journal.swap(channel, group.begin_replay(self._clock.now()))
+            while not await swap.go_on(lambda: self.runner.has_lines):
+                await self._turn_once()
+                if self.runner.groups.get(channel) is not group:
+                    return  # left, or begun anew, which begins the swap anew
         except StorageError as error:
             self._releaser.notify(Notice(str(error), Level.ERROR))
         state = await self.patiently(partial(self._journal.restore, channel))

@@ -84,6 +84,8 @@ class InputQueue:
         """Number of these inputs."""
         self._passed_by = 0
         """Own lines taken since something that is put off had a turn."""
+        self._lines = 0
+        """Number of own lines among them."""
         self._weights = Weights()
         self._shares = Buckets(PER_SECOND, BURST)
 
@@ -110,6 +112,7 @@ class InputQueue:
         elif type(event) is values.SessionOffered:
             self._note_stream(event.session, event.peer)
         if key is None:
+            self._lines += type(event) is values.Write
             self._queue.append(Addressed(channel, event))
             return
         waiting = self._put_off.get(key)
@@ -166,6 +169,8 @@ class InputQueue:
                 self._payloads[event.session] = left
         elif type(event) is values.Continue:
             self._answering.discard(event.session)
+        elif type(event) is values.Write:
+            self._lines -= 1
         return addressed
 
     def _is_turn_of_others(self) -> bool:
@@ -180,7 +185,7 @@ class InputQueue:
         waiting = [one for one in chain(self._queue, *self._put_off.values()) if keeps(one)]
         self._queue.clear()
         self._put_off.clear()
-        self._waiting_off = 0
+        self._waiting_off = self._lines = 0
         self._weights.clear()
         self._payloads.clear()
         self._answering.clear()
@@ -190,6 +195,7 @@ class InputQueue:
         """Queue what `take_all` returned, behind what was queued since."""
         for one in waiting:
             self._queue.append(one)
+            self._lines += type(one.event) is values.Write
             self._weights.add(one.event)
             if isinstance(one.event, values.SessionPayload):
                 self._payloads[one.event.session] += 1
@@ -197,6 +203,11 @@ class InputQueue:
                 self._answering.add(one.event.session)
 
     # --- How full it is ------------------------------------------------------------------------
+
+    @property
+    def has_lines(self) -> bool:
+        """True if own lines wait."""
+        return self._lines > 0
 
     @property
     def crowded(self) -> bool:

@@ -1,12 +1,13 @@
 """The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from sync.entries.entry import Entry
 from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record, Replayed
+from sync.group.snapshots.values import Renewed, unchanged
 from sync.group.values import OpId
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
@@ -34,9 +35,39 @@ class Loaded(Struct, frozen=True):
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
-Replay: TypeAlias = Callable[[Iterable[bytes]], Iterator[Replayed]]
-"""Makes records of the pages of a snapshot, of which the last comes first: the oldest entries. It
-runs on the disk's own thread, so it is pure, and keeps nothing of a page but ids."""
+class Replay(Protocol):
+    """Makes records of the pages of a snapshot, of which the last comes first: the oldest entries.
+
+    It runs on the disk's own thread, so it is pure, and keeps nothing of a page but ids.
+    """
+
+    def __call__(
+        self, pages: Iterable[bytes], renewed: Renewed = unchanged, /
+    ) -> Iterator[Replayed]:
+        """Yield the records."""
+
+
+class Swap(Protocol):
+    """A staged snapshot that is made history."""
+
+    async def go_on(self, is_awaited: Callable[[], bool]) -> bool:
+        """Write what is left of it, in one transaction, until somebody waits for the disk.
+
+        What is stored of the channel stays as it is: of records of the same messages nothing is
+        written. Reading goes on meanwhile, and finds what was before; commits wait. Between two
+        calls anything may be committed, and no page of the transcript shows what is written so far.
+
+        Args:
+            is_awaited: says so; it is asked on the disk's own thread.
+
+        Returns:
+            True if all is history, or if a page is no longer what was staged: then the rest of the
+            snapshot is dropped.
+
+        Raises:
+            StorageError: nothing was written by this call, and the pages are still there. Whoever
+                tries again does so by another swap.
+        """
 
 
 class EntriesPage(NamedTuple):
@@ -111,18 +142,8 @@ class Journal(Protocol):
     async def staged_page(self, channel: ChannelId, number: int) -> bytes | None:
         """Return a staged page of a snapshot; None if there is none that is what was staged."""
 
-    async def swap(self, channel: ChannelId, replay: Replay) -> bool:
-        """Make a channel's staged snapshot its history, in one transaction.
-
-        What is stored of the channel stays as it is: of records of the same messages nothing is
-        written. Reading goes on meanwhile, and finds what was before; commits wait.
-
-        Returns:
-            False if a page is no longer what was staged: then the snapshot is dropped.
-
-        Raises:
-            StorageError: nothing was written, and the pages are still there.
-        """
+    def swap(self, channel: ChannelId, replay: Replay) -> Swap:
+        """Begin to make a channel's staged snapshot its history."""
 
     async def load_ops(self, channel: ChannelId, ops: Sequence[OpId]) -> tuple[bytes, ...]:
         """Return the bytes of these ops of governance, in order, but those that have rotted."""

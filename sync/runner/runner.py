@@ -266,6 +266,11 @@ class Runner:
         return len(self.inputs)
 
     @property
+    def has_lines(self) -> bool:
+        """True if own lines wait to be handled."""
+        return self.inputs.has_lines
+
+    @property
     def busy(self) -> bool:
         """True if inputs wait to be handled."""
         return bool(self.inputs)
@@ -378,7 +383,9 @@ class Runner:
             swapped = group.snapshots.swapping
             self._rebuilt.append(managing.Rebuilt(channel, swapped=swapped))
             self.add_channel(self.memberships[channel], state, clocks)
-            self.groups[channel].snapshots.buffer = waits
+            anew = self.groups[channel].snapshots
+            anew.buffer = waits
+            anew.refused = state.snapshot is not None and (swapped or group.snapshots.refused)
             if swapped and (source := group.snapshots.peer) is not None:
                 newest = tuple([(one.sender_id, one.created_ns) for one in state.tips])
                 self.inputs.add_own(channel, values.SnapshotSwapped(source, newest))

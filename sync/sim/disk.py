@@ -110,6 +110,8 @@ class Disk:
     """Entries of the channel's state that stand."""
     staged: list[StageSnapshot] = field(default_factory=list)
     """Pages of a snapshot that are not swapped in yet."""
+    swapping: bool = False
+    """Whether some of them are history already."""
     rotten: set[MessageId] = field(default_factory=set)
     """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)
@@ -169,6 +171,7 @@ class Disk:
                     self.staged.append(record)
                 case DropSnapshot():
                     self.staged.clear()
+                    self.swapping = False
         self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
 
@@ -520,7 +523,7 @@ class Disk:
             pending=tuple(self.pending.values()),
             dropped=tuple(self.dropped.items()),
             state=tuple(self.state.values()),
-            snapshot=staged_of(self.staged),
+            snapshot=staged_of(self.staged, swapping=self.swapping),
         )
 
     def _logs(self) -> tuple[LogState, ...]:
@@ -598,12 +601,12 @@ class Disk:
         return tuple(sorted(outlines, key=_place))
 
 
-def staged_of(pages: Sequence[StageSnapshot]) -> StagedSnapshot | None:
+def staged_of(pages: Sequence[StageSnapshot], *, swapping: bool = False) -> StagedSnapshot | None:
     """Return what is known of staged pages after a start."""
     if not pages:
         return None
     last = pages[-1]
-    return StagedSnapshot(last.scope, last.floor, last.cursor, last.count, len(pages))
+    return StagedSnapshot(last.scope, last.floor, last.cursor, last.count, len(pages), swapping)
 
 
 def _id_of(row: Row) -> MessageId:

@@ -209,10 +209,14 @@ class Witness:
             disk: what is committed.
             parked: messages set aside, which count for nothing.
         """
+        stored = len(disk.rows) - parked
+        if disk.swapping:  # machines hear of what a swap has written at its end
+            assert here <= len(disk)
+            assert held <= stored
+            return
         assert here == len(disk), (
             f"node {node} counts {here} messages as delivered, {len(disk)} are on its disk"
         )
-        stored = len(disk.rows) - parked
         assert held == stored, f"node {node} compares {held} messages, {stored} are on its disk"
 
     # --- At the end ----------------------------------------------------------------------------

@@ -2,10 +2,14 @@
 
 import hashlib
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sync.entries.identity import Identity
-from sync.group.values import SessionId
+from sync.group.group import Group
+from sync.group.records import Record, StoreMessage, in_parts, opened
+from sync.group.snapshots.values import DropSnapshot
+from sync.group.values import PAGE, SessionId
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
@@ -64,6 +68,57 @@ class Unread:
         self.size.pop(sender, None)
 
 
+class Swap:
+    """A snapshot that is made history; on a real disk it is `storage.sqlite.writes.swapping`.
+
+    Args:
+        channel: whose.
+        group: its machines.
+        disk: their disk, with the pages.
+        now: the machines' clock.
+    """
+
+    def __init__(self, channel: ChannelId, group: Group, disk: Disk, now: Nanos) -> None:
+        self.channel, self._disk = channel, disk
+        pages = [page.chunk for page in reversed(disk.staged)]
+        records = group.begin_replay(now)(pages, self._renewed)
+        self._parts = in_parts(records, PAGE)
+        self._unwritten: list[Record] = []
+        """Records that were read, and are lost in a crash."""
+        self._shared = False
+        """Whether something was committed since the replay last heard of state."""
+
+    def read(self) -> bool:
+        """Read another part; returns whether there was one."""
+        part = next(self._parts, None)
+        if part is not None:
+            rows = self._disk.rows
+            self._unwritten += [
+                one
+                for one in opened(part)
+                if not (isinstance(one, StoreMessage) and one.message.entry.message_id in rows)
+            ]
+        return part is not None
+
+    def commit(self, *, ends: bool) -> Sequence[Record]:
+        """Write what was read; returns the records of it.
+
+        Raises:
+            StorageError: the disk is full.
+        """
+        written, self._unwritten = self._unwritten, []
+        self._disk.commit([*written, DropSnapshot(self.channel)] if ends else written)
+        self._disk.swapping = not ends
+        self._shared = True
+        return written
+
+    def _renewed(self) -> Sequence[bytes] | None:
+        if not self._shared:
+            return None
+        self._shared = False
+        return tuple(self._disk.state.values())
+
+
 @dataclass(slots=True)
 class Node:
     """One participant, its disk, and what it is doing."""
@@ -85,6 +140,8 @@ class Node:
     """Payloads of one answer that it takes; 1 for a program of before there could be more."""
     committing: Batch | None = None
     """Batch it is handling or committing; until that is done it does nothing else."""
+    swaps: list[Swap] = field(default_factory=list)
+    """Snapshots that are made history, one after the other."""
     loading: bool = False
     """Whether it has begun and not loaded its history yet, which fills a turn."""
     unread: Unread = field(default_factory=Unread)

@@ -4,8 +4,7 @@ The live driver is `sync.net.engine`; both turn `sync.runner.runner.Runner`.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -14,7 +13,7 @@ from sync.entries import identity
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.group.records import StoreOp, opened
+from sync.group.records import StoreOp
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
@@ -23,7 +22,7 @@ from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
-from sync.sim.node import Node
+from sync.sim.node import Node, Swap
 from sync.sim.outlet import READ_AGAIN, Outlet
 from sync.sim.pongs import own_clock
 from sync.sim.rooms import Rooms
@@ -249,42 +248,49 @@ class Turning:
             self._release(node, batch)
         if node.logbook is not None:
             node.logbook.let_out(self.time.now)
-        if batch.swaps:
-            node.committing = batch
-            self._swap(node, batch)
-        elif batch.begin_anew:
+        assert node.runner is not None
+        now = self.time.now + node.machine_offset
+        for channel in batch.swaps:
+            group = node.runner.groups[channel]
+            node.swaps.append(Swap(channel, group, node.disks[channel], now))
+        if batch.begin_anew:
             node.committing = batch
             self._begin_anew(node, batch)
         else:
             self._rest(node)
 
-    def _swap(self, node: Node, batch: Batch) -> None:
-        """Replay what is staged and commit it at once, which takes a while; then begin anew."""
-        assert node.runner is not None
-        now = self.time.now + node.machine_offset
-        records: dict[ChannelId, list[values.Record]] = {}
-        for channel in batch.swaps:
-            pages = [page.chunk for page in reversed(node.disks[channel].staged)]
-            replay = node.runner.groups[channel].begin_replay(now)
-            records[channel] = [*opened(replay(pages)), values.DropSnapshot(channel)]
-        took = COMMIT[1] * sum(1 + len(some) // values.PAGE for some in records.values())
-        self.time.call(self.time.now + took, partial(self._swapped, node, batch, records))
+    def _swap_on(self, node: Node) -> None:
+        """Read some more of a snapshot that is made history, which takes a while."""
+        token = node.committing = Batch()
+        self.time.call(self.time.now + COMMIT[1], partial(self._part_read, node, token))
         if node.doomed:
-            self.time.call(self.time.now + took // 2, partial(self._crash_doomed, node))
+            self.time.call(self.time.now + COMMIT[1] // 2, partial(self._crash_doomed, node))
 
-    def _swapped(
-        self, node: Node, batch: Batch, records: Mapping[ChannelId, Sequence[values.Record]]
-    ) -> None:
-        if not _is_up_with(node, batch):
+    def _part_read(self, node: Node, token: Batch) -> None:
+        """Commit what is read of a snapshot, once that is all or a line of ours waits."""
+        if not _is_up_with(node, token):
             return  # it crashed meanwhile, and nothing was written
-        for channel, some in records.items():
-            with suppress(StorageError):  # then the pages stay, for the next try
-                node.disks[channel].commit(some)
-                for record in some:
-                    if isinstance(record, values.StoreMessage):
-                        self._witness_stored(node, record.message)
-                        self._witness_swapped(node, channel, record)
-        self._begin_anew(node, batch)
+        swap, runner = node.swaps[0], node.runner
+        assert runner is not None
+        is_more = swap.read()
+        if is_more and not runner.has_lines:
+            self._swap_on(node)
+            return
+        try:
+            for record in swap.commit(ends=not is_more):
+                if isinstance(record, values.StoreMessage):
+                    self._witness_stored(node, record.message)
+                    self._witness_swapped(node, swap.channel, record)
+        except StorageError:  # the pages stay, for the next try
+            self._begin_anew(node, token)
+            return
+        if is_more:
+            self.turn(node)
+        elif len(node.swaps) == 1:
+            self._begin_anew(node, token)
+        else:
+            del node.swaps[0]
+            self._swap_on(node)
 
     def _witness_swapped(self, node: Node, channel: ChannelId, record: values.StoreMessage) -> None:
         """Everybody sees what a snapshot brought, as they see what was on their disk."""
@@ -303,6 +309,7 @@ class Turning:
             return
         assert node.runner is not None
         node.committing = None
+        node.swaps.clear()  # what is left of them is begun anew
         self.streams.cut(node, self.time.now)
         node.runner.rebuild(states)
         node.loading = True
@@ -354,6 +361,9 @@ class Turning:
         """Sleep until the next input or deadline."""
         runner = node.runner
         assert runner is not None
+        if node.swaps:
+            self._swap_on(node)
+            return
         if node.unread.inputs:
             self._read_on(node, runner)
         if runner.busy:

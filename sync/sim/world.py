@@ -462,6 +462,7 @@ class World:
             return
         node.runner = None
         node.committing = None
+        node.swaps.clear()
         node.incarnation += 1
         node.streams.clear()
         node.unread = Unread()

@@ -1,24 +1,20 @@
-"""Pages of a snapshot on its way, in tables of their own, until one transaction makes them history.
+"""Pages of a snapshot on its way, in tables of their own, until a swap makes them history.
 
 A page is a row, as its bytes came and were checked; the digest beside it tells whether they are
-still that. Pages go from the newest entry down, so the swap reads them backwards, entry by entry,
-and writes the oldest first: no more than a page is in memory.
+still that. Pages go from the newest entry down, so the swap (`storage.sqlite.writes.swapping`)
+reads them backwards: no more than a page is in memory.
 """
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from typing import Final, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from storage.sqlite.columns import from_u64, message_id, to_u64
 from sync.errors import StorageError
-from sync.group.records import Replayed, StoreChecked, StoreMessage, StorePending, stamped_row
+from sync.group.records import stamped_row
 from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
-from sync.runner.journal import Replay
 from sync.sessions.page_values import LogPlace
-
-T = TypeVar("T")
 
 STAGE: Final = "INSERT INTO staged_pages (channel, number, digest, chunk) VALUES (?, ?, ?, ?)"
 SET_STAGED: Final = """
@@ -27,7 +23,10 @@ SET_STAGED: Final = """
         scope = excluded.scope, floor = excluded.floor, cursor = excluded.cursor,
         count = excluded.count
 """
-STAGED: Final = "SELECT scope, floor, cursor, count FROM staged_snapshots WHERE channel = ?"
+STAGED: Final = """
+    SELECT scope, floor, cursor, count, swapping FROM staged_snapshots WHERE channel = ?
+"""
+SET_SWAPPING: Final = "UPDATE staged_snapshots SET swapping = 1 WHERE channel = ?"
 PAGES: Final = "SELECT count(*), max(number) FROM staged_pages WHERE channel = ?"
 NUMBERS: Final = "SELECT number FROM staged_pages WHERE channel = ? ORDER BY number DESC"
 PAGE: Final = "SELECT digest, chunk FROM staged_pages WHERE channel = ? AND number = ?"
@@ -35,10 +34,6 @@ DROP: Final = (
     "DELETE FROM staged_pages WHERE channel = ?",
     "DELETE FROM staged_snapshots WHERE channel = ?",
 )
-HELD: Final = "SELECT message_id FROM messages WHERE channel = ?"
-
-RECORDS_AT_ONCE: Final = 1024
-"""Records of a swap that are written together, a megabyte: more would save nothing."""
 
 
 class PageRottedError(StorageError):
@@ -71,8 +66,8 @@ def staged_of(channel: bytes, db: sqlite3.Connection) -> StagedSnapshot | None:
     pages, last = db.execute(PAGES, (channel,)).fetchone()
     if row is None or pages != last + 1:
         return None
-    scope, floor, cursor, count = row
-    return StagedSnapshot(scope, to_u64(floor), _place_of(cursor), count, pages)
+    scope, floor, cursor, count, swapping = row
+    return StagedSnapshot(scope, to_u64(floor), _place_of(cursor), count, pages, bool(swapping))
 
 
 def _row_of(place: LogPlace) -> bytes:
@@ -88,6 +83,11 @@ def drop(db: sqlite3.Connection, channel: bytes) -> None:
     """Forget the snapshot on its way to a channel."""
     for statement in DROP:
         db.execute(statement, (channel,))
+
+
+def note_swapping(db: sqlite3.Connection, channel: bytes) -> None:
+    """Keep that some of a snapshot is history already."""
+    db.execute(SET_SWAPPING, (channel,))
 
 
 def page_at(channel: bytes, number: int, db: sqlite3.Connection) -> bytes | None:
@@ -110,51 +110,3 @@ def pages_backwards(channel: bytes, db: sqlite3.Connection) -> Iterator[bytes]:
         if chunk is None:
             raise PageRottedError("A page of a snapshot is no longer what was stored.")
         yield chunk
-
-
-def in_parts(records: Iterator[T], most: int = RECORDS_AT_ONCE) -> Iterator[Sequence[T]]:
-    """Yield `records` in parts of at most so many."""
-    while part := list(islice(records, most)):
-        yield part
-
-
-def swap_in(
-    channel: bytes,
-    replay: Replay,
-    write: Callable[[Sequence[Replayed]], None],
-    is_closing: Callable[[], bool],
-    db: sqlite3.Connection,
-) -> None:
-    """Write what a snapshot's pages become, and drop them, in the transaction that is open.
-
-    Args:
-        channel: where.
-        replay: makes records of the pages.
-        write: writes some of them.
-        is_closing: says whether to give up.
-        db: the connection, on its own thread.
-
-    Raises:
-        PageRottedError: a page is no longer what was staged.
-        StorageError: somebody wants to close the database.
-    """
-    held = held_in(channel, db)
-    for part in in_parts(replay(pages_backwards(channel, db))):
-        if is_closing():
-            raise StorageError("The chat ends; the history that was on its way is taken in later.")
-        write([one for one in part if _about(one) not in held])
-    drop(db, channel)
-
-
-def _about(record: Replayed) -> bytes | None:
-    """Return the id of a message that a record stores."""
-    if isinstance(record, StoreChecked):
-        return record.columns.message_id
-    if isinstance(record, StoreMessage | StorePending):
-        return bytes.fromhex(record.message.entry.message_id)
-    return None
-
-
-def held_in(channel: bytes, db: sqlite3.Connection) -> frozenset[bytes]:
-    """Return the ids of what is stored of a channel: a swap adds, and replaces nothing."""
-    return frozenset([stored for (stored,) in db.execute(HELD, (channel,))])

@@ -35,7 +35,7 @@ def on_restored(group: Machines, state: values.ChannelState) -> list[values.Effe
     group.feed_sds(sds.Postpone(state.loading))
     for outline in state.parked:
         group.feed_sds(sds.SetAside(outline.message_id))
-    group.snapshots.staged = state.snapshot
+    group.snapshots.restore(state.snapshot, group.now)
     effects = group.feed_sds(restored_of(state))
     group.aside.restore(state, group.now)
     group.feed_sds(sds.ReferenceClock(group.aside.offset))

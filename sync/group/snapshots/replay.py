@@ -29,6 +29,7 @@ from sync.group.records import (
     StorePending,
     StoreState,
 )
+from sync.group.snapshots.values import Renewed, unchanged
 from sync.group.stating import StateNews, Stating
 from sync.group.status import Status
 from sync.machine import Nanos, PeerId
@@ -56,9 +57,13 @@ class Replay:
         self._parked = Parked()
         for outline in aside.parked.outlines.values():
             self._parked.add(outline)
-        self._held: set[bytes] = {bytes.fromhex(one) for one in group.held_ids()}
-        """Ids of all that is here, and of all delivered by now: who builds on it follows no gap."""
-        self._authors: set[bytes] = set()
+        waiting = group.waiting_ids()
+        self._here = frozenset([bytes.fromhex(one) for one in group.held_ids()])
+        """Ids of all that is here. After a start that is also what an ended swap has written."""
+        self._held = {bytes.fromhex(one) for one in group.held_ids() if one not in waiting}
+        """Those of them that do not wait, and of all delivered by now: who builds on these follows
+        no gap."""
+        self._authors = group.logs.authors()
         """Authors of messages that are stored by now."""
         self._governing: Governing | None = None
         if group.governing is not None:
@@ -70,8 +75,13 @@ class Replay:
         self._states = tuple([one.content for one in group.stating.registers])
         self._own_written = group.writer.created_ns > 0
 
-    def __call__(self, pages: Iterable[bytes]) -> Iterator[Replayed]:
-        """Yield the records of staged pages, of which the last comes first."""
+    def __call__(self, pages: Iterable[bytes], renewed: Renewed = unchanged) -> Iterator[Replayed]:
+        """Yield the records of staged pages, of which the last comes first.
+
+        Args:
+            pages: as they are staged.
+            renewed: returns the state that is stored, where some may be new meanwhile.
+        """
         of_state: list[tuple[bytes, ...]] = []
         for page in pages:
             chunk = decode(page)
@@ -81,16 +91,18 @@ class Replay:
                 continue
             for content in reversed(chunk.records):
                 yield from self._judge(read_columns(content), content)
-        stating = self._stating()
+        stating = self._stating(self._states)
         for records in of_state:
             for at in range(0, len(records), STATE_AT_ONCE):
+                if (states := renewed()) is not None:
+                    stating = self._stating(states)
                 news = stating.on_brought(records[at : at + STATE_AT_ONCE], self._reference)
                 yield from self._stated(news)
 
     # --- Messages ------------------------------------------------------------------------------
 
     def _judge(self, columns: Columns, content: bytes) -> Iterable[Replayed]:
-        if columns.message_id in self._held:
+        if columns.message_id in self._here:
             return ()
         payload, waku_hash = self._gate.wrap(columns, content)
         if self._governing is None:
@@ -135,7 +147,7 @@ class Replay:
 
     # --- State ---------------------------------------------------------------------------------
 
-    def _stating(self) -> Stating:
+    def _stating(self, states: Iterable[bytes]) -> Stating:
         me = Key(self._me)
         if self._own_written:
             self._authors.add(me)
@@ -147,7 +159,7 @@ class Replay:
             None if governing is None else governing.verdict,
             knows if self._anybody else None,
         )
-        stating.restore(self._states)
+        stating.restore(states)
         return stating
 
     def _stated(self, news: StateNews) -> Iterator[Replayed]:

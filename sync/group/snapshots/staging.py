@@ -26,6 +26,9 @@ SOUGHT_AFTER: Final[Nanos] = SECOND // 4
 """Time after a session that a peer began with us, who are empty: it ends there as well, and ours
 would be put off before."""
 
+SWAPPED_AGAIN: Final[Nanos] = 10 * SECOND
+"""Time after which a swap is tried again that the disk refused when a part of it was written."""
+
 SOUGHT_AGAIN: Final[Nanos] = SECOND
 SOUGHT_MAX: Final = 6
 """Tries to begin the snapshot that such a session left to us, and the time between them."""
@@ -51,6 +54,8 @@ class Snapshots:
         """Messages of it, by the peer's word."""
         self.swapping = False
         """True if all that is staged is about to be swapped in."""
+        self.refused = False
+        """True if the disk has refused the last swap."""
         self.decided = False
         """True if the first handshake has decided."""
         self.renewed_log = False
@@ -118,6 +123,12 @@ class Snapshots:
         return DECIDED_WITHIN if self.staged is None else GOES_ON_WITHIN
 
     # --- What happens --------------------------------------------------------------------------
+
+    def restore(self, staged: StagedSnapshot | None, now: Nanos) -> None:
+        """Take up what is staged; where a swap of it had begun, nothing goes before its end."""
+        self.staged = staged
+        if staged is not None and staged.swapping:
+            self._wait_until = now + (SWAPPED_AGAIN if self.refused else 0)
 
     def wait(self, now: Nanos) -> None:
         """Let what arrives wait for a while, unless a handshake has decided."""

@@ -1,9 +1,21 @@
 """Records and effects of a snapshot: pages are staged, then swapped in at once."""
 
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
 from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.page_values import LogPlace
+
+Renewed: TypeAlias = Callable[[], Sequence[bytes] | None]
+"""Returns the state that is stored, if some of it may be new since a swap began, or since it was
+last asked for."""
+
+
+def unchanged() -> None:
+    """Return that no state was stored meanwhile."""
+    return
 
 
 class StageSnapshot(Struct, frozen=True):
@@ -43,6 +55,8 @@ class StagedSnapshot(Struct, frozen=True):
         cursor: the place below which the next page begins.
         count: messages in them.
         pages: how many they are, numbered from 0 on.
+        swapping: whether some of it is history already: then nothing of it is missing, and the rest
+            is swapped in before anything else.
     """
 
     scope: bytes
@@ -50,6 +64,7 @@ class StagedSnapshot(Struct, frozen=True):
     cursor: LogPlace | None
     count: int
     pages: int
+    swapping: bool = False
 
 
 class PushedOut(Struct, frozen=True):
@@ -76,8 +91,9 @@ class SnapshotSwapped(Struct, frozen=True):
 class SwapSnapshot(Struct, frozen=True):
     """Effect: put what is staged in the place of nothing (`sync.group.snapshots`).
 
-    All records of the replay and the end of the staged pages are one transaction; then the
-    channel's machines begin anew from the disk.
+    All records of the replay and the end of the staged pages are one transaction, or several where
+    somebody writes meanwhile: each of them ends for the line that waits. Of these the last one ends
+    the staged pages; then the channel's machines begin anew from the disk.
     """
 
     channel: ChannelId

@@ -121,18 +121,3 @@ async def test_what_is_typed_after_a_command_that_opens_a_channel_goes_there() -
         await disk.put("before", "/join #plans", "after")
 
     assert disk.places == [("before", LOBBY), ("/join #plans", LOBBY), ("after", PLANS)]
-
-
-async def test_lines_that_are_being_written_are_known_in_order_and_commands_are_none_of_them() -> (
-    None
-):
-    async with working() as disk:
-        for line in ("one", "/status", "two"):
-            disk.inputs.put_typed(line, LOBBY)
-        before = disk.inputs.unwritten
-        await settled()
-        after = disk.inputs.unwritten
-
-    assert before == ("one", "two")
-    assert after == ()
-    assert disk.taken == ["one", "/status", "two"]

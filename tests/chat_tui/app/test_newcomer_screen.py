@@ -1,6 +1,7 @@
 """The screen of somebody who comes with nothing: one bar with numbers, then all there is."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from chat_tui.client.live import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from sync.machine import ChannelId
-from sync.runner.journal import Replay
+from storage.sqlite.writes import swapping
+from sync.runner.journal import Swap
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, run, running
 from tests.support.chat_tui.live_screens import lobby, screen, type_in, until
@@ -106,10 +107,23 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
     assert "Getting history" not in text
 
 
+class SlowSwap:
+    """A swap on a disk that takes its time, until a line waits or it is no longer busy."""
+
+    def __init__(self, swap: Swap, busy: asyncio.Event) -> None:
+        self._swap, self._busy = swap, busy
+
+    async def go_on(self, is_awaited: Callable[[], bool]) -> bool:
+        while not (is_awaited() or self._busy.is_set()):  # noqa: ASYNC110  # of lines none tells
+            await asyncio.sleep(0)
+        return await self._swap.go_on(is_awaited)
+
+
 @pytest.mark.net
-async def test_a_line_written_while_a_history_is_saved_is_in_sight_at_once_and_follows(
-    tmp_path: Path,
+async def test_a_line_written_while_a_history_is_saved_is_written_and_painted_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 1)
     busy = asyncio.Event()
     async with (
         opened(tmp_path, "alice") as alice,
@@ -118,21 +132,24 @@ async def test_a_line_written_while_a_history_is_saved_is_in_sight_at_once_and_f
     ):
         journal = alice._node._journal
         swap = journal.swap
-
-        async def slow_swap(channel: ChannelId, replay: Replay) -> bool:
-            await busy.wait()  # a disk that takes its time
-            return await swap(channel, replay)
-
-        journal.swap = slow_swap  # type: ignore[method-assign]
-        await bob.send_text(lobby(bob), "the demo is at three")
+        journal.swap = lambda channel, replay: SlowSwap(swap(channel, replay), busy)  # type: ignore[method-assign]
+        for number in range(20):
+            await bob.send_text(lobby(bob), f"box {number + 1} of 20")
         await meet(bob, alice)
-        await until(pilot, lambda: "Saving 1 message;" in shown(app))
+        await until(pilot, lambda: "Saving 20 messages; you can write" in shown(app))
         await type_in(pilot, "I will be there")
+        await until(pilot, lambda: "I will be there" in shown(app))
+        [mine] = await alice.history.page(lobby(alice), before=None, limit=100)
+        assert alice.snapshot().channels[0].saving == 20
         meanwhile = shown(app)
         busy.set()
-        await until(pilot, lambda: alice.snapshot().channels[0].messages == 2)
-        await until(pilot, lambda: "Saving" not in shown(app) and "will be there" in shown(app))
+        await until(pilot, lambda: alice.snapshot().channels[0].messages == 21)
+        await until(pilot, lambda: "Saving" not in shown(app) and "20 of 20" in shown(app))
         text = shown(app)
+        lines = await alice.history.page(lobby(alice), before=None, limit=100)
 
-    assert "Saving 1 message; then this is written: I will be there" in meanwhile
+    assert mine.text == "I will be there"
+    assert "20 of 20" in meanwhile, "what comes is in sight"
     assert text.count("I will be there") == 1
+    assert [one.text for one in lines].count("I will be there") == 1
+    assert len(lines) == 21

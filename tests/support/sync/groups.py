@@ -39,6 +39,7 @@ class Member:
     channel: ChannelId = CHANNEL
     identity_of: Callable[[str], Identity] = identity
     governed: bool = False
+    anybody: bool = False
 
     def __post_init__(self) -> None:
         self.identity = self.identity_of(self.name)
@@ -58,6 +59,7 @@ class Member:
             random.Random(0),
             protocols=self.protocols,
             governed=self.governed,
+            anybody=self.anybody,
         )
         return self.tell(values.Restored(self.disk.restore()))
 

@@ -3,27 +3,35 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from storage.sqlite.writes import swapping
 from storage.sqlite.writes.staging import PageRottedError
 from sync.entries import changes
 from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.errors import StorageError
+from sync.group.snapshots.values import Renewed, unchanged
 from sync.group.values import (
     DropSnapshot,
     Record,
+    SetLog,
     StagedSnapshot,
     StageSnapshot,
     Status,
     StoredMessage,
     StoreMessage,
+    StoreState,
 )
+from sync.runner.journal import Replay
 from tests.support.storage.searching import searched
 from tests.support.storage.stores import Store, delivered, ids, opened
 from tests.support.sync.entries import CHANNEL, Author
+from tests.support.sync.states import pin_of
 
 SCOPE = b"s" * 32
 FLOOR = 2**64 - 1
@@ -62,7 +70,7 @@ class Pages:
             for start in range(0, len(newest), each)
         ]
 
-    def replay(self, chunks: Iterable[bytes]) -> Iterator[Record]:
+    def replay(self, chunks: Iterable[bytes], _renewed: Renewed = unchanged, /) -> Iterator[Record]:
         for chunk in chunks:
             for at in reversed(chunk.split(b",")):
                 yield StoreMessage(self.messages[int(at)], Status.DELIVERED)
@@ -75,6 +83,16 @@ class Pages:
             count = min(len(self.messages), (number + 1) * self.each)
             page = StageSnapshot(CHANNEL, number, chunk, place, count, SCOPE, FLOOR)
             await store.journal.commit([page])
+
+
+def nobody() -> bool:
+    """Nobody waits for the disk."""
+    return False
+
+
+async def swapped(store: Store, replay: Replay) -> bool:
+    """Swap in what is staged, as one transaction; return whether all is done."""
+    return await store.journal.swap(CHANNEL, replay).go_on(nobody)
 
 
 async def shown(store: Store) -> list[object]:
@@ -103,7 +121,7 @@ async def test_a_swap_leaves_what_commits_of_the_same_messages_leave(tmp_path: P
         pages = Pages(messages)
         await pages.stage(two)
 
-        assert await two.journal.swap(CHANNEL, pages.replay)
+        assert await swapped(two, pages.replay)
 
         assert await shown(two) == await shown(one)
         assert await count(two, "contradictions") == await count(one, "contradictions") == 1
@@ -120,18 +138,146 @@ async def test_a_swap_adds_to_what_is_stored_and_replaces_nothing(tmp_path: Path
         pages = Pages(messages)
         await pages.stage(store)
 
-        await store.journal.swap(CHANNEL, pages.replay)
+        await swapped(store, pages.replay)
 
         assert await count(store, "messages") == len(messages) + 1
         state = await store.journal.restore(CHANNEL)
         assert ids(state.parked) == ids([messages[20]])
 
 
+def somebody() -> bool:
+    """Somebody waits for the disk, after each part."""
+    return True
+
+
+async def texts(store: Store) -> list[str]:
+    """The lines on a page of the transcript."""
+    return [line.text for line in await store.history.page(CHANNEL, before=None, limit=10_000)]
+
+
+@dataclass
+class Writing:
+    """Somebody who writes a line after each part of a swap, on what was there before it."""
+
+    store: Store
+    author: Author = field(default_factory=lambda: Author("me", log=7))
+    lines: list[StoredMessage] = field(default_factory=list)
+
+    async def write(self) -> None:
+        """Commit a line, and see that it is on the page, and nothing else is."""
+        text = f"mine {len(self.lines)}"
+        self.lines.append(self.author.write(text, after=self.lines[-1:], lamport=None))
+        await self.store.journal.commit(delivered(self.lines[-1]))
+        assert await texts(self.store) == [f"mine {at}" for at in range(len(self.lines))]
+
+    async def swap(self, replay: Replay, parts: int = 1_000) -> bool:
+        """Swap in what is staged, or so many parts of it; return whether all is done."""
+        swap = self.store.journal.swap(CHANNEL, replay)
+        for _ in range(parts):
+            if await swap.go_on(somebody):
+                return True
+            await self.write()
+        return False
+
+
+@asynccontextmanager
+async def with_pages(path: Path, pages: Pages) -> AsyncIterator[Store]:
+    """A database with staged pages, in which our log is the one that `Writing` writes."""
+    async with opened(path) as store:
+        await store.journal.commit([SetLog(CHANNEL, 7)])
+        await pages.stage(store)
+        yield store
+
+
+async def test_lines_written_between_the_parts_of_a_swap_change_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 100)
+    pages = Pages(history(700))
+    async with (
+        with_pages(tmp_path / "one.db", pages) as one,
+        with_pages(tmp_path / "two.db", pages) as two,
+    ):
+        writing = Writing(two)
+        assert await writing.swap(pages.replay)
+        assert await swapped(one, pages.replay)
+        await one.journal.commit(delivered(*writing.lines))
+
+        assert len(writing.lines) == 8
+        assert await shown(two) == await shown(one)
+        assert await two.database.problems() == []
+
+
+@pytest.mark.parametrize("crash", range(1, 9))
+async def test_a_start_after_a_crash_between_two_parts_of_a_swap_ends_it_with_each_line_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crash: int
+) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 100)
+    pages = Pages(history(700))
+    async with with_pages(tmp_path / "one.db", pages) as one:
+        writing = Writing(one)
+        assert not await writing.swap(pages.replay, crash)
+        for name in ("one.db", "one.db-wal"):  # as a power cut leaves them
+            (tmp_path / name.replace("one", "two")).write_bytes((tmp_path / name).read_bytes())
+        assert await swapped(one, pages.replay), "begun anew, it passes over what is there"
+        async with opened(tmp_path / "two.db") as two:
+            staged = (await two.journal.restore(CHANNEL)).snapshot
+            assert staged is not None
+            assert staged.swapping
+            assert await texts(two) == [f"mine {at}" for at in range(crash)]
+
+            assert await swapped(two, pages.replay)
+
+            assert await count(two, "messages") == len(pages.messages) + crash
+            assert await shown(two) == await shown(one)
+            assert (await two.journal.restore(CHANNEL)).snapshot is None
+
+
+async def test_a_page_that_rots_between_two_parts_ends_the_swap_with_what_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 100)
+    pages = Pages(history(700))
+    async with with_pages(tmp_path / "chat.db", pages) as store:
+        swap = store.journal.swap(CHANNEL, pages.replay)
+        assert not await swap.go_on(somebody)
+        await store.database.write(
+            lambda db: db.execute("UPDATE staged_pages SET chunk = x'30' WHERE number = 1")
+        )
+        assert await swap.go_on(nobody)
+
+        assert await count(store, "messages") == 100
+        assert len(await texts(store)) > 50, "no snapshot hides them any more"
+        assert (await store.journal.restore(CHANNEL)).snapshot is None
+
+
+async def test_state_of_ours_that_is_newer_than_the_swap_is_told_to_the_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 100)
+    pages, told = Pages(history(150)), list[Sequence[bytes] | None]()
+    entry = pin_of(1, 1, 1)
+
+    def replay(chunks: Iterable[bytes], renewed: Renewed = unchanged, /) -> Iterator[Record]:
+        yield from pages.replay(chunks)
+        told.extend([renewed(), renewed()])
+
+    async with with_pages(tmp_path / "chat.db", pages) as store:
+        assert await swapped(store, replay)
+        assert told == [None, None], "nothing was stored meanwhile"
+    async with with_pages(tmp_path / "other.db", pages) as store:
+        swap = store.journal.swap(CHANNEL, replay)
+        assert not await swap.go_on(somebody)
+        await store.journal.commit([StoreState(CHANNEL, entry.content)])
+        assert await swap.go_on(nobody)
+        assert told[2:] == [(entry.content,), None]
+
+
 async def test_a_swap_that_fails_leaves_the_pages_and_nothing_else(tmp_path: Path) -> None:
     messages = history(600)
     pages = Pages(messages)
 
-    def broken(chunks: Iterable[bytes]) -> Iterator[Record]:
+    def broken(chunks: Iterable[bytes], _renewed: Renewed = unchanged, /) -> Iterator[Record]:
         for number, record in enumerate(pages.replay(chunks)):
             if number == 500:
                 raise sqlite3.OperationalError("disk I/O error")
@@ -140,11 +286,11 @@ async def test_a_swap_that_fails_leaves_the_pages_and_nothing_else(tmp_path: Pat
     async with opened(tmp_path / "chat.db") as store:
         await pages.stage(store)
         with pytest.raises(StorageError):
-            await store.journal.swap(CHANNEL, broken)
+            await swapped(store, broken)
         assert await count(store, "messages") == 0
         assert await count(store, "staged_pages") == len(pages.chunks)
 
-        assert await store.journal.swap(CHANNEL, pages.replay)
+        assert await swapped(store, pages.replay)
         assert await count(store, "messages") == len(messages)
 
 
@@ -152,7 +298,7 @@ async def test_what_is_read_during_a_swap_is_what_was_before(tmp_path: Path) -> 
     pages = Pages(history(600))
     reached, go_on = threading.Event(), threading.Event()
 
-    def slow(chunks: Iterable[bytes]) -> Iterator[Record]:
+    def slow(chunks: Iterable[bytes], _renewed: Renewed = unchanged, /) -> Iterator[Record]:
         for number, record in enumerate(pages.replay(chunks)):
             if number == 500:
                 reached.set()
@@ -162,7 +308,7 @@ async def test_what_is_read_during_a_swap_is_what_was_before(tmp_path: Path) -> 
     async with opened(tmp_path / "chat.db") as store:
         await store.journal.commit(delivered(Author("me").write("mine", lamport=10_000)))
         await pages.stage(store)
-        swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
+        swap = asyncio.create_task(swapped(store, slow))
         await asyncio.to_thread(reached.wait, 30)
 
         lines = await store.history.page(CHANNEL, before=None, limit=100)
@@ -178,7 +324,7 @@ async def test_a_swap_gives_up_when_the_database_is_to_be_closed(tmp_path: Path)
     pages = Pages(history(600))
     reached, go_on = threading.Event(), threading.Event()
 
-    def slow(chunks: Iterable[bytes]) -> Iterator[Record]:
+    def slow(chunks: Iterable[bytes], _renewed: Renewed = unchanged, /) -> Iterator[Record]:
         for number, record in enumerate(pages.replay(chunks)):
             if number == 0:
                 reached.set()
@@ -187,7 +333,7 @@ async def test_a_swap_gives_up_when_the_database_is_to_be_closed(tmp_path: Path)
 
     async with opened(tmp_path / "chat.db") as store:
         await pages.stage(store)
-        swap = asyncio.create_task(store.journal.swap(CHANNEL, slow))
+        swap = asyncio.create_task(swapped(store, slow))
         await asyncio.to_thread(reached.wait, 30)
         closing = asyncio.create_task(store.database.close())
         await asyncio.sleep(0)
@@ -198,7 +344,7 @@ async def test_a_swap_gives_up_when_the_database_is_to_be_closed(tmp_path: Path)
         await closing
     async with opened(tmp_path / "chat.db") as store:
         assert await count(store, "messages") == 0
-        assert await store.journal.swap(CHANNEL, pages.replay)
+        assert await swapped(store, pages.replay)
 
 
 async def test_a_page_that_rotted_ends_the_snapshot_and_nothing_of_it_is_taken_in(
@@ -211,7 +357,7 @@ async def test_a_page_that_rotted_ends_the_snapshot_and_nothing_of_it_is_taken_i
             lambda db: db.execute("UPDATE staged_pages SET chunk = x'30' WHERE number = 1")
         )
 
-        assert not await store.journal.swap(CHANNEL, pages.replay)
+        assert await swapped(store, pages.replay)
 
         assert await count(store, "messages") == await count(store, "staged_pages") == 0
         assert issubclass(PageRottedError, StorageError)
@@ -221,7 +367,7 @@ async def test_no_log_is_left_as_large_as_the_history(tmp_path: Path) -> None:
     pages = Pages(history(600))
     async with opened(tmp_path / "chat.db") as store:
         await pages.stage(store)
-        await store.journal.swap(CHANNEL, pages.replay)
+        await swapped(store, pages.replay)
         assert (tmp_path / "chat.db-wal").stat().st_size == 0
 
 

@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.calimero.governance.ops import OpId
+from sync.calimero.governance.ops import GroupId, Key, OpId
 from sync.calimero.governance.pending import Dropped
 from sync.calimero.log.snapshot_messages import chunk_of, encode, in_pages
+from sync.calimero.state.contents import StateKind, Topic
+from sync.calimero.state.contents import encode as encode_content
+from sync.calimero.state.entry import Signable, sign
 from sync.group import values
 from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
 from sync.group.records import opened
 from sync.group.status import Status
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.sds.message import Delivery
-from tests.support.sync.entries import Author
+from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.governed import History, person
 from tests.support.sync.groups import NOW, NOW_MS, Member, only
 
@@ -39,6 +42,15 @@ def pages_of(messages: Sequence[values.StoredMessage], state: Sequence[bytes] = 
     return [encode(chunk) for chunk in (*of_state, *chunks)]
 
 
+def topic_of(name: str) -> bytes:
+    """Return a topic that somebody has set."""
+    who = identity(name)
+    group, content = GroupId(bytes.fromhex(CHANNEL)), encode_content(Topic(f"by {name}"))
+    stamp = NOW_MS
+    topic = Signable(group, Key(who.public_key), StateKind.TOPIC, b"", stamp, (), content)
+    return sign(topic, who.sign).content
+
+
 def swap(member: Member, pages: Sequence[bytes]) -> list[values.Record]:
     """Swap pages in, as a driver does, and begin anew."""
     records = opened(member.group.begin_replay(NOW)(reversed(pages)))
@@ -51,9 +63,8 @@ def statuses(member: Member) -> dict[MessageId, Status]:
     return {one: row.status for one, row in member.disk.rows.items()}
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) -> None:
+def some_history(data: st.DataObject) -> list[values.StoredMessage]:
+    """Return lines of two people, some of them far ahead, some on top of lost ones."""
     authors = [Author("carol"), Author("dave")]
     written: list[values.StoredMessage] = []
     for number in range(data.draw(st.integers(1, 14))):
@@ -65,7 +76,13 @@ def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) ->
         author = data.draw(st.sampled_from(authors))
         written.append(author.write(f"line {number}", after=parents, lamport=lamport))
     lost = data.draw(st.sets(st.sampled_from(written), max_size=2)) if len(written) > 2 else set()
-    there = [one for one in written if one not in lost]
+    return [one for one in written if one not in lost]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) -> None:
+    there = some_history(data)
     swapped, hearing = Member("alice"), Member("alice")
     swap(swapped, pages_of(there))
     for one in sorted(there, key=place_of):
@@ -92,6 +109,28 @@ def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) ->
     assert swapped.group.sessions._holdings.frozen()[1].digest.root == (
         hearing.group.sessions._holdings.frozen()[1].digest.root
     )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_begun_anew_after_a_part_it_makes_what_it_would_have_made_at_once(
+    data: st.DataObject,
+) -> None:
+    there = some_history(data)
+    pages = pages_of(there, [topic_of(name) for name in ("carol", "dave", "erin")])
+    whole, parted = Member("alice", anybody=True), Member("alice", anybody=True)
+    swap(whole, pages)
+    records = opened(parted.group.begin_replay(NOW)(reversed(pages)))
+    parted.disk.commit(records[: data.draw(st.integers(0, len(records)))])
+    parted.start()
+
+    swap(parted, pages)
+
+    assert {one: (row.status, row.after_gap) for one, row in parted.disk.rows.items()} == {
+        one: (row.status, row.after_gap) for one, row in whole.disk.rows.items()
+    }
+    assert parted.disk.state == whole.disk.state
+    assert parted.group.stating.registers.tree.root == whole.group.stating.registers.tree.root
 
 
 def founded() -> History:

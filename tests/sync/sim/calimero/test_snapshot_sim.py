@@ -9,12 +9,13 @@ from sync.calimero.log import delta_buffer
 from sync.calimero.state.contents import Profile, StateKind, Topic
 from sync.group.inputs.snapshots import NO_ROOM
 from sync.group.snapshots.staging import Snapshots
-from sync.group.values import Status, StoreMessage
-from sync.machine import MINUTE, SECOND, Nanos
+from sync.group.values import Status, StoredMessage, StoreMessage
+from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WITH_CALIMERO
 from sync.sessions.values import Plane, SessionEnded
 from sync.sim.network import Link
 from sync.sim.node import Node
+from sync.sim.turning import COMMIT
 from sync.sim.world import Terms, World
 from tests.support.storage.archives import archive
 
@@ -142,6 +143,91 @@ def test_a_crash_in_the_replay_or_in_the_swap_takes_back_all_or_nothing(after: i
     world.run(SECOND)
     world.restart(2)
     run_until(world, lambda: len(late(world).disk.rows) == HISTORY)
+    world.run(40 * SECOND)
+    assert_one_log(world)
+
+
+def own_lines(world: World) -> list[StoredMessage]:
+    """Return what the newcomer has written, as it is on its disk."""
+    node = late(world)
+    rows = [row.message for row in node.disk.rows.values()]
+    return [one for one in rows if one.entry.header.author == node.identity.peer_id]
+
+
+AT_ONCE = 4 * COMMIT[1]
+"""Time in which a line of ours is on the disk: the part that is read, that is written, the line."""
+
+
+@pytest.mark.parametrize("after", range(0, 50, 5))
+def test_a_line_written_in_the_swap_is_committed_at_once_and_stands_on_what_was_there(
+    after: int,
+) -> None:
+    world = before_joining(2, after % 3)
+    world.restart(2)
+    run_until(world, lambda: len(late(world).disk.staged) >= 2)
+    world.write_text(2, "before")
+    run_until(world, lambda: snapshots(late(world), world).swapping)
+    world.run(after * SECOND // 1_000)
+    began = world.now
+    world.write_text(2, "mine")
+    run_until(world, lambda: len(own_lines(world)) == 2)
+    assert world.now - began <= AT_ONCE
+    before, mine = own_lines(world)
+    if late(world).disk.swapping:
+        assert [one.message_id for one in mine.entry.header.parents] == [before.entry.message_id]
+    assert mine.entry.header.seq == 2
+    run_until(world, lambda: not late(world).disk.staged)
+    assert len(late(world).disk.rows) == HISTORY + 2
+    world.write_text(2, "after")
+    run_until(world, lambda: len(own_lines(world)) == 3)
+    assert len(own_lines(world)[-1].entry.header.parents) > 1, "on theirs as well as on ours"
+    world.run(40 * SECOND)
+    assert_one_log(world)
+
+
+@pytest.mark.parametrize("after", range(0, 40, 3))
+def test_a_line_written_in_the_swap_is_there_once_after_a_crash_at_any_step(after: int) -> None:
+    world = before_joining(2, after % 3)
+    world.restart(2)
+    run_until(world, lambda: snapshots(late(world), world).swapping)
+    world.run(5 * MILLISECOND)
+    world.write_text(2, "mine")
+    world.run(after * MILLISECOND)
+    told = len(own_lines(world))
+    world.crash(2)
+    assert len(own_lines(world)) == told
+    begun = late(world).disk.swapping
+    if late(world).disk.staged:
+        assert begun == bool(late(world).disk.rows) >= bool(told)
+    world.crash(0)
+    world.crash(1)  # nobody is needed to end what has begun
+    world.restart(2)
+    if begun:
+        world.run(SECOND)
+        assert len(late(world).disk.rows) == HISTORY + told
+    world.restart(0)
+    world.restart(1)
+    world.write_text(2, "and another one")
+    run_until(world, lambda: len(late(world).disk.rows) == HISTORY + told + 1)
+    assert [one.entry.header.seq for one in own_lines(world)] == list(range(1, told + 2))
+    world.run(60 * SECOND)
+    assert_one_log(world)
+
+
+def test_a_disk_that_is_full_in_the_swap_keeps_what_is_written_and_ends_it_later() -> None:
+    world = before_joining(2, 1)
+    world.restart(2)
+    run_until(world, lambda: snapshots(late(world), world).swapping)
+    world.write_text(2, "mine")
+    run_until(world, lambda: len(own_lines(world)) == 1)
+    assert late(world).disk.swapping
+    late(world).disk.full = True
+    world.run(SECOND)
+    kept = len(late(world).disk.rows)
+    assert 1 < kept < HISTORY + 1
+    late(world).disk.full = False
+    run_until(world, lambda: not late(world).disk.staged)
+    assert len(late(world).disk.rows) == HISTORY + 1
     world.run(40 * SECOND)
     assert_one_log(world)
 
