@@ -202,8 +202,7 @@ class Database:
     async def write_long(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """As `write`, of a change that takes seconds: what is read meanwhile is what was before.
 
-        Other changes wait for it. What it leaves in SQLite's log goes to the file at once, or the
-        log would keep its size.
+        Other changes wait for it. Call `empty_log` after the last one, or the log keeps its size.
 
         Raises:
             StorageError: the disk refused.
@@ -215,9 +214,16 @@ class Database:
         finally:
             self._beside = None
             await beside.close()
+        return result
+
+    async def empty_log(self) -> None:
+        """Have what is in SQLite's log go to the file, and nothing be left of it.
+
+        Raises:
+            StorageError: the disk refused.
+        """
         await self._checkpoints.settled()
         await self._run(lambda db: db.execute(EMPTY_LOG).fetchall())
-        return result
 
     async def try_again(self) -> None:
         """See whether the disk takes changes again, after it refused one.

@@ -81,7 +81,7 @@ class SqliteSwap:
         """See `sync.runner.journal.Swap`."""
         found: list[Contradiction] = []
         try:
-            return await self._database.write_long(
+            done = await self._database.write_long(
                 lambda db: self._go_on(is_awaited, found, db),
             )
         except PageRottedError:
@@ -92,6 +92,9 @@ class SqliteSwap:
             raise
         finally:
             self._ended(found)
+        if done:
+            await self._database.empty_log()
+        return done
 
     def _go_on(
         self, is_awaited: Callable[[], bool], found: list[Contradiction], db: sqlite3.Connection
