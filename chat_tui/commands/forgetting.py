@@ -22,8 +22,8 @@ async def forget(chat: Chat, rest: str, _at: At) -> Result:
     _check(snapshot, peer, insists=bool(word))
     name = sentences.name_of(snapshot, peer.peer)
     await chat.people.forget(peer.peer)
-    wrote = count(peer.stored_messages, "message") if peer.stored_messages else "What"
-    text = f"{name} is forgotten. {wrote} they wrote stays here; who comes again is listed again."
+    wrote = f" ({count(peer.stored_messages, 'message')})" if peer.stored_messages else ""
+    text = f"{name} is forgotten. What they wrote stays here{wrote}; who comes is listed again."
     direct = next((one for one in snapshot.channels if one.direct == peer.peer), None)
     if direct is not None:
         text += f" {sentences.channel_title(direct)} is among your channels until you /leave it."

@@ -23,8 +23,7 @@ class AnsweredLines:
 
     def note(self, line: Line) -> None:
         """Remember a line as it is now."""
-        if not line.loading:
-            self.learn({line.message_id: line})
+        self.learn({line.message_id: line})
 
     def learn(self, answered: Mapping[MessageId, Line | Unshown | None]) -> None:
         """Remember messages that were read; None of one that could not be."""

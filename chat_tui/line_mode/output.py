@@ -18,7 +18,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
-from chat_tui.wording import sentences
+from chat_tui.wording import presence, sentences
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
@@ -132,11 +132,14 @@ def _event_of(line: Line) -> Event:
     return PreviewShown(line) if line.parked else MessageShown(line)
 
 
-def _here(state: PeerState, away: str) -> str:
+def _here(snapshot: Snapshot, event: PeerShown) -> str:
     """Return whether somebody is here, in words."""
-    if away:
-        return f"is away: {' '.join(clean_text(away).split())}"
-    return "is here" if state is PeerState.UP else "left"
+    if event.away:
+        return f"is away: {' '.join(clean_text(event.away).split())}"
+    if event.state is PeerState.UP:
+        return "is here"
+    peer = next((one for one in snapshot.peers if one.peer == event.peer), None)
+    return "is gone" if peer is None else f"is {presence.gone_since(snapshot, peer)}"
 
 
 def unacknowledged(snapshot: Snapshot) -> int:
@@ -326,7 +329,7 @@ class TextFace:
         self._name.note_event(event)
         if isinstance(event, MessageShown):
             self._read.note(event.line)
-        if isinstance(event, MessageShown | LineChanged):
+        if isinstance(event, MessageShown | LineChanged | PreviewShown):
             self._answered.note(event.line)
         self._tell(event)
 
@@ -353,8 +356,8 @@ class TextFace:
                     self._say(sentence, MARK)
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._say(f"Nobody has received it: /resend {message_id[:8]} tries again.")
-            case PeerShown(peer, nick, state, away):
-                self._say(f"{self._called(peer, nick)} {_here(state, away)}.")
+            case PeerShown(peer, nick):
+                self._say(f"{self._called(peer, nick)} {_here(self._client.snapshot(), event)}.")
             case ChannelShown(channel) if self._name(channel).startswith("@"):
                 name = self._name(channel)
                 self._say(f"{name} is a channel for two: /channel {name} switches to it.")

@@ -13,7 +13,7 @@ from typing import Any, Final
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.namesakes import called, shared_by
 from chat_tui.text.safe_text import clean_nick, clean_text, wrap
-from chat_tui.text.times import time_of_day
+from chat_tui.text.times import count, time_of_day
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 
@@ -98,7 +98,7 @@ def status_lines(status: Mapping[str, Any]) -> list[str]:
             (one["missing_count"], "missing"),
             (one["lost"], "lost"),
         )
-        words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
+        words = [count(one["messages"], "message"), *(f"{n:,} {what}" for n, what in counts if n)]
         lines.append(f"{one['channel']}: {', '.join(words)}")
     return [" ".join(clean_text(line).split()) for line in lines]
 

@@ -177,7 +177,8 @@ class StagedPreviews:
         if not len(preview.registers):
             return
         authors = frozenset([PeerId(key.hex()) for key in preview.registers.authors()])
-        self._show(channel, values.StateChanged(frozenset(StateKind), authors))
+        kinds = frozenset([one for one in StateKind if preview.registers.of_kind(one)])
+        self._show(channel, values.StateChanged(kinds, authors))
 
     async def _show_lines(
         self, channel: ChannelId, group: Group, preview: Preview, page: Read

@@ -42,7 +42,7 @@ async def test_who_is_forgotten_is_out_of_the_list_also_later_and_their_lines_st
     assert (here.ok, here.text.partition(";")[0]) == (False, "bob is here")
     assert not too_much.ok
     assert done.ok
-    assert "they wrote stays here" in done.text
+    assert "What they wrote stays here" in done.text
     assert listed.startswith("Nobody yet.")
     assert again.text == "Nobody called bob is known here. /who lists everyone."
     async with running(tmp_path, "alice") as alice:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from chat_tui.line_mode import answered_lines
 from chat_tui.line_mode.answered_lines import AnsweredLines
 from sync.machine import MessageId
-from sync.view.view import LineChanged, MessageShown, Unshown
+from sync.view.view import LineChanged, MessageShown, PreviewShown, Unshown
 from tests.support.chat_tui.chats import line_mode
 from tests.support.chat_tui.conversations import LOBBY, line
 from tests.support.chat_tui.live_clients import lobby
@@ -71,3 +71,19 @@ def test_no_more_is_remembered_than_has_a_limit(monkeypatch: pytest.MonkeyPatch)
         known.came(replace(line(0), message_id=MessageId(f"{number:064x}"))) for number in range(9)
     ]
     assert [one is not None for one in came] == [False] * 7 + [True] * 2
+
+
+async def test_lines_on_their_way_are_quoted_above_those_that_answer_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with line_mode(tmp_path) as (alice, face):
+        here = lobby(alice)
+        face.now_in(here)
+        coming = [replace(one, channel=here, loading=True) for one in (TARGET, REPLY)]
+        face.event(PreviewShown(coming[0]))
+        nothing = face.unread(coming[1:])
+        face.event(PreviewShown(coming[1]))
+    printed = capsys.readouterr().out.splitlines()
+
+    assert nothing == {}
+    assert printed[1] == "↪ bob: tea?"

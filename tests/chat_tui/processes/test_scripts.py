@@ -108,7 +108,7 @@ async def test_send_reads_standard_input_reaches_one_person_and_joins_only_if_as
     assert "--join joins it" in unknown.stderr
     assert joined.stderr.strip() == "unacknowledged"
     assert "Here: bob." in status.stdout
-    assert "#other: 1 messages, 1 not acknowledged" in status.stdout
+    assert "#other: 1 message, 1 not acknowledged" in status.stdout
 
 
 async def test_leaving_is_one_line_whoever_was_there(tmp_path: Path) -> None:

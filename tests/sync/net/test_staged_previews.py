@@ -8,7 +8,7 @@ from typing import Any
 
 from sync.calimero.governance.ops import GroupId
 from sync.calimero.log.snapshot_messages import chunk_of, encode
-from sync.calimero.state.contents import Topic
+from sync.calimero.state.contents import StateKind, Topic
 from sync.entries.changes import Edit, Redaction
 from sync.group.values import (
     Deliver,
@@ -123,6 +123,7 @@ async def test_topic_and_names_are_those_of_the_staged_state_until_there_is_anot
 
         [told, previewed] = shown.effects
         assert isinstance(told, StateChanged)
+        assert told.kinds == {StateKind.TOPIC}, "of pins and names nothing is said that is not so"
         assert isinstance(previewed, Previewed)
         current = shown.previews.current(CHANNEL, shown.member.group)
         assert current is not None
