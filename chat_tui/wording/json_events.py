@@ -5,6 +5,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
+import msgspec.json
 from msgspec import Struct, structs
 
 from chat_tui.wording.acts import sentence
@@ -265,12 +266,15 @@ def snapshot(shown: Snapshot, name: Name) -> Json:
     return {"event": "status", **plain}
 
 
-_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def dumps(event: Json) -> str:
-    """Return one line of JSON."""
-    return _encode(event)
+    """Return one line of JSON, with a space after each comma and colon."""
+    try:
+        return msgspec.json.format(_encode(event), indent=0).decode()
+    except UnicodeEncodeError:  # names of files may hold what is no character
+        return json.dumps(event, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes

@@ -2,8 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from chat_tui.client.live import Client
@@ -455,3 +458,18 @@ def test_state_is_told_as_it_counts_now() -> None:
         {"event": "topic", "channel": "#lobby", "text": "", "by": None, "at_ns": None}
     ]
     assert json_events.to_json(event, lambda _: "#lobby") is None
+
+
+VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters()),
+    lambda inside: st.lists(inside) | st.dictionaries(st.text(), inside),
+)
+
+
+@given(st.dictionaries(st.text(), VALUES))
+def test_a_line_is_what_python_itself_writes(event: json_events.Json) -> None:
+    assert json_events.dumps(event) == json.dumps(event, ensure_ascii=False)
+
+
+def test_names_of_files_that_are_no_text_are_written_all_the_same() -> None:
+    assert json.loads(json_events.dumps({"path": "\udcff"})) == {"path": "\udcff"}
