@@ -3,8 +3,9 @@
 A snapshot only says who is here now; the rest comes from comparing one snapshot with the next.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_text
@@ -22,8 +23,7 @@ BACK_WITHIN: Final[Nanos] = 60 * SECOND
 NOBODY: Final = "Nobody yet. Ask somebody to start it too; /doctor tests, {demo} shows a demo."
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(Struct):
     """Presence of others in one channel, as last seen."""
 
     alone_since: Nanos | None

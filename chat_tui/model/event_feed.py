@@ -5,8 +5,9 @@ Rule: taking note of an event costs the engine nothing and can never be refused.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from chat_tui.model.conversation import BEGINNING, Conversation
 from chat_tui.model.row import Change
@@ -51,8 +52,7 @@ EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""
 
 
-@dataclass(slots=True)
-class News:
+class News(Struct):
     """Changes and notices since the last paint."""
 
     changes: list[Change] = field(default_factory=list)

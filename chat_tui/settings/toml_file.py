@@ -9,9 +9,10 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from chat_tui.settings.kinds import TomlValue
 from chat_tui.settings.schema import BY_NAME, Section, Setting, nearest
@@ -20,8 +21,7 @@ from sync.errors import LocalError
 WHERE: Final = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
-@dataclass(slots=True)
-class Contents:
+class Contents(Struct):
     """Contents of a file: values by the names of settings, and sentences about what is wrong."""
 
     values: dict[str, Any] = field(default_factory=dict)

@@ -3,8 +3,9 @@
 A snapshot has only the requests of now; what was known of messages lost since is kept here.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from chat_tui.keys.table import Chosen, with_keys
 from chat_tui.text.times import count, span, times
@@ -22,8 +23,7 @@ AGAIN: Final = "/repair tries again"
 AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
 
 
-@dataclass(slots=True)
-class Sought:
+class Sought(Struct):
     """A message that was missing: which one named it, how often and how long it was asked for."""
 
     named_by: str

@@ -1,11 +1,11 @@
 """Bloom filter size and bit positions of an id; without numpy, to keep the program's start fast."""
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 import mmh3
+from msgspec import Struct
 
 ERROR_RATE_MAX: Final = 0.5
 """Above this a filter at capacity would come too close to `FILL_MAX`, and tell nothing anyway."""
@@ -13,8 +13,7 @@ ERROR_RATE_MAX: Final = 0.5
 WORD_BITS: Final = 64
 
 
-@dataclass(frozen=True)
-class BloomParameters:
+class BloomParameters(Struct, frozen=True, dict=True):
     """Size of a filter: for how many ids, and how often it may be wrong once it holds them."""
 
     capacity: int

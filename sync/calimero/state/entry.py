@@ -6,7 +6,6 @@ then by the larger leaf; one with an empty value says that there is none any mor
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, NewType
@@ -61,8 +60,7 @@ class Signable(Struct, frozen=True):
     value: bytes
 
 
-@dataclass(frozen=True)
-class StateEntry:
+class StateEntry(Struct, frozen=True, dict=True):
     """A value of one register, as its author signed it; `content` are its bytes as sent."""
 
     signed: Signable
