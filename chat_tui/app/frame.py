@@ -21,7 +21,7 @@ from chat_tui.text.safe_text import wrap
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
-from chat_tui.widgets.messages import CursorMoved, FollowChanged, NewestWanted, PaneKeysChanged
+from chat_tui.widgets.messages import FollowChanged, KeysChanged, NewestWanted
 from chat_tui.widgets.panel import Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
@@ -196,8 +196,7 @@ class Surroundings(Vertical):
 
     @on(DescendantFocus)
     @on(DescendantBlur)
-    @on(PaneKeysChanged)
-    @on(CursorMoved)
+    @on(KeysChanged)
     def _show_keys(self) -> None:
         """Show the keys of what has them; those of the input are the usual ones."""
         room = self.app.size.width - KEYS_PADDING

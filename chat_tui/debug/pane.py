@@ -39,7 +39,7 @@ from chat_tui.keys.table import USUAL, Chosen, Does, with_keys
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.terminal.themed_app import Dressed
 from chat_tui.text.times import count, span
-from chat_tui.widgets.messages import DebugClosed, PaneKeysChanged, Refused, Told
+from chat_tui.widgets.messages import DebugClosed, KeysChanged, Refused, Told
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
@@ -193,7 +193,7 @@ class DebugPane(PaneMoves):
         self.entitle(f"PROTOCOL {self.tab.value}")
         if (keys := self.keys) != self._keys_told:
             self._keys_told = keys
-            self.post_message(PaneKeysChanged())
+            self.post_message(KeysChanged())
 
     def _lines(self, shown: Shown, width: int) -> list[PaneLine]:
         if self._explaining:

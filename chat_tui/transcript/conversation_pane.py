@@ -35,6 +35,7 @@ from chat_tui.widgets.messages import (
     CursorMoved,
     DetailsWanted,
     JoinWanted,
+    KeysChanged,
     LinkWanted,
     ReactionWanted,
 )
@@ -405,6 +406,7 @@ class Reading(Vertical):
             said = f"Selected: {what} · {self._named(LEFT)}"
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
+        self.post_message(KeysChanged())
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
@@ -415,6 +417,7 @@ class Reading(Vertical):
             self.transcript.apply(opened)
             return
         if self.transcript.unfold(wish.message_id):
+            self.show_keys()  # what this causes here does not come back here
             return
         index = self.transcript.conversation.index_of(wish.message_id)
         if index is not None:

@@ -41,8 +41,8 @@ class QuotesWanted(Message):
         return isinstance(message, QuotesWanted)
 
 
-class PaneKeysChanged(Message):
-    """The protocol's pane has other keys than before."""
+class KeysChanged(Message):
+    """A part of the screen has other keys than before."""
 
 
 @dataclass

@@ -40,7 +40,6 @@ async def test_enter_unfolds_then_shows_details_and_the_keys_say_so(size: tuple[
         assert app.transcript.cursor is not None
         folded = app.transcript.folded(app.transcript.cursor)
         await press(pilot, "enter")
-        await until(pilot, lambda: "Enter details" in shown(app))
         unfolded = shown(app)
         whole = app.transcript.selected()
         await press(pilot, "f")
@@ -51,6 +50,7 @@ async def test_enter_unfolds_then_shows_details_and_the_keys_say_so(size: tuple[
 
     assert folded == 188
     assert "… 188 more lines" not in unfolded
+    assert "Enter details  f fold" in unfolded
     assert whole is not None
     assert whole.text.endswith("log line 199")
     assert again == 188
