@@ -70,10 +70,10 @@ def how_many(hits: Hits) -> str:
 def titles_of(
     chat: Chat, lines: Sequence[Line], here: ChannelId | None = None
 ) -> dict[ChannelId, str]:
-    """Return the titles of the channels of lines; none if all are of the channel `here`."""
-    if all(line.channel == here for line in lines):
-        return {}
+    """Return the titles of the channels of lines; none if that is `here`, or the only one."""
     channels = chat.snapshot().channels
+    if len(channels) == 1 or all(line.channel == here for line in lines):
+        return {}
     return {info.channel: sentences.channel_title(info) for info in channels}
 
 
@@ -106,9 +106,9 @@ async def grep(chat: Chat, rest: str, at: At) -> Result:
     if not matches.lines:
         looked = f"None of {count(matches.read, 'message')} matches. {matches.cut}"
         raise LocalError(looked.rstrip())
-    title = (
-        f"{count(len(matches.lines), 'message')} of {matches.read:,} match {clean_text(pattern)}"
-    )
+    verb = "matches" if len(matches.lines) == 1 else "match"
+    found = count(len(matches.lines), "message")
+    title = f"{found} of {matches.read:,} {verb} {clean_text(pattern)}"
     return _listed(chat, title, matches.lines[::-1], matches.cut, at)
 
 

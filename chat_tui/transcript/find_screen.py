@@ -207,7 +207,7 @@ class FindScreen(ModalScreen[Hits | None]):
     def _titles(self, lines: "tuple[Line, ...]") -> dict[ChannelId, str]:
         from chat_tui.commands.finding import titles_of
 
-        return titles_of(self._chat, lines, self._channel)
+        return titles_of(self._chat, lines, None if self._everywhere else self._channel)
 
 
 def hit_content(text: str, query: str) -> Content:

@@ -23,13 +23,13 @@ pytestmark = pytest.mark.net
 
 @asynccontextmanager
 async def in_two_channels(
-    data_dir: Path,
+    data_dir: Path, size: tuple[int, int] = (100, 30)
 ) -> AsyncIterator[tuple[ChatApp, Pilot[None], Client, ChannelId]]:
     """Alice's screen, open at #lobby, and #plans, where bob has named her."""
     async with (
         opened(data_dir, "alice") as alice,
         running(data_dir, "bob") as bob,
-        screen(alice, (100, 30)) as (app, pilot),
+        screen(alice, size) as (app, pilot),
     ):
         await alice.memberships.join("#plans")
         plans = await bob.memberships.join("#plans")
@@ -47,11 +47,15 @@ def is_said(app: ChatApp, words: str) -> bool:
     return words in shown(app)
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_a_hit_of_another_channel_is_gone_to_and_the_next_one_is_back_here(
-    tmp_path: Path,
+    tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with in_two_channels(tmp_path) as (app, pilot, alice, plans):
-        await pilot.press("ctrl+f", "ctrl+f", *"pump")
+    async with in_two_channels(tmp_path, size) as (app, pilot, alice, plans):
+        await pilot.press("ctrl+f", "ctrl+f", *"plum")
+        await until(pilot, lambda: "1 hit" in shown(app))
+        of_open_channel = shown(app)
+        await pilot.press(*["backspace"] * 3, *"ump")
         await until(pilot, lambda: "2 hits" in shown(app))
         listed = shown(app)
         await pilot.press("down", "enter")
@@ -63,6 +67,7 @@ async def test_a_hit_of_another_channel_is_gone_to_and_the_next_one_is_back_here
         await until(pilot, lambda: selected(app) == "a pump is no plum")
         here = app.transcript.conversation.channel
 
+    assert "#lobby alice: a pump is no plum" in of_open_channel, "all channels are searched"
     assert "#plans bob: alice, the pump is" in listed
     assert "#lobby alice: a pump is" in listed
     assert there.strip().startswith("#plans")
@@ -95,8 +100,8 @@ async def test_grep_and_mentions_are_of_all_channels_unless_one_says_here(tmp_pa
         await until(pilot, lambda: app.transcript.conversation.channel == plans)
         await until(pilot, lambda: "the pump is at" in selected(app))
 
-    assert said[0].startswith("2 messages of 2 match")
+    assert said[0].startswith("2 messages of 2 match pu.p")
     assert "#plans bob" in said[0]
-    assert said[1].startswith("1 message of 1 match")
+    assert said[1].startswith("1 message of 1 matches pu.p")
     assert said[2].startswith("1 message names alice")
     assert said[3] == "Nobody has mentioned alice here."
