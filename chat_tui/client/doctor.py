@@ -250,7 +250,7 @@ class Doctor:
         )
 
     async def _free_port(self) -> Finding:
-        """No chat is open: the port can be listened on; a taken one is no failure."""
+        """No chat is open: the port can be listened on; a taken one is no failure, and is not tested."""
         port = self._setup.network.port or DEFAULT_PORT
         for address in self._addresses():
             with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
@@ -259,7 +259,8 @@ class Doctor:
                     probe.listen(1)
                 except OSError as error:
                     if error.errno == errno.EADDRINUSE:
-                        return Finding("TCP port", f"{port} is taken; the next free one is used")
+                        taken = f"{port} is taken; the chat uses the next free one"
+                        return Finding("TCP port", taken, tested=False)
                     return Finding(
                         "TCP port", f"{port}: {error.strerror}", "Choose another one with --port."
                     )

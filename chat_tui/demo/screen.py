@@ -30,6 +30,7 @@ from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
+from chat_tui.keys.table import BY_ID
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.slash import is_command
 from chat_tui.widgets.canvas import Canvas
@@ -125,6 +126,10 @@ class DemoScreen(Playback):
     def action_page(self, screens: int) -> None:
         """Scroll the drawer."""
         self._drawer.page(screens)
+
+    async def action_key(self, id: str) -> None:  # noqa: A002  # as in the table
+        """Do what a key does that was clicked in the last lines."""
+        await self.run_action("leave" if id == "close" else BY_ID[id].action)
 
     def action_keys(self) -> None:
         """Show all keys."""

@@ -101,11 +101,14 @@ def duration(length: Nanos) -> str:
 
 
 def size(length: int) -> str:
-    """Return a number of bytes, as `188 B`, `34.8 kB` or `1.2 MB`."""
+    """Return a number of bytes, as `188 B`, `34.8 kB`, `1.2 MB` or `48.2 GB`."""
     if length < KILOBYTE:
         return f"{length:,} B"
-    kilobytes = length / KILOBYTE
-    return f"{kilobytes:.1f} kB" if kilobytes < KILOBYTE else f"{kilobytes / KILOBYTE:,.1f} MB"
+    number, unit = length / KILOBYTE, "kB"
+    for larger in ("MB", "GB"):
+        if number >= KILOBYTE:
+            number, unit = number / KILOBYTE, larger
+    return f"{number:,.1f} {unit}"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

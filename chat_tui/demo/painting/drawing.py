@@ -1,6 +1,5 @@
 """A moment of the demo as lines of the screen: pure functions, so that a moment looks the same."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,6 +10,7 @@ from chat_tui.demo.crowd import Field
 from chat_tui.demo.moment import Shot, Titles
 from chat_tui.demo.painting.chart import ROWS_MAX, chart
 from chat_tui.demo.painting.field import field_lines
+from chat_tui.demo.painting.key_lines import key_lines
 from chat_tui.demo.painting.opening import opening_lines
 from chat_tui.demo.painting.panels import PANEL_CELLS, air_line, panels, shown_in
 from chat_tui.demo.painting.ranges import range_lines
@@ -49,7 +49,7 @@ HELD_UP: Final = "the tour waits: [{demo_next}] goes on"
 def draw(shot: Shot, at: Setting, titles: Titles | None = None) -> list[Content]:
     """Return the whole screen, `at.height` lines of at most `at.width` cells."""
     top = _header(shot, at)
-    bottom = [*_status(shot, at), *_keys(at)]
+    bottom = [*_status(shot, at), *key_lines(at)]
     room = at.height - len(top) - len(bottom)
     if shot.closing:
         middle = _closed(shot, at, room)
@@ -205,23 +205,3 @@ def _status(shot: Shot, at: Setting) -> list[Content]:
             break
         line += f" · {word}"
     return [Content.styled(clip_cells(line, at.width), DIM)]
-
-
-def _keys(at: Setting) -> list[Content]:
-    """Return the keys: as many as fit, of which the last, how to leave, is always one."""
-    rows = 1 if at.is_low else 2
-    named = [(with_keys(key, at.chosen), word) for key, word in at.keys]
-    parts = [Content.assemble((f" {key}", "bold $accent"), f" {word} ") for key, word in named]
-    while len(lines := _filled(parts, at.width)) > rows:
-        del parts[-2]
-    return lines
-
-
-def _filled(parts: Sequence[Content], width: int) -> list[Content]:
-    """Return lines of at most `width` cells, none of which ends within a part."""
-    lines = [Content("")]
-    for part in parts:
-        if lines[-1].cell_length + part.cell_length > width:
-            lines.append(Content(""))
-        lines[-1] += part
-    return lines

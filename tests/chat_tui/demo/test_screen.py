@@ -1,8 +1,10 @@
 """Every key of the demo, on its screen; and the demo over the chat."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from chat_tui.debug.list_view import Listing
 from chat_tui.demo.acts import Power, Write
@@ -235,6 +237,37 @@ async def test_meddling_in_the_past_plays_again_and_goes_on() -> None:
         await ready(pilot)
         assert stage.acts[-1].act == Power(1, on=False)
         assert "bob (off)" in lines(screen)[2]
+
+
+async def click_on(pilot: Pilot[Any], screen: DemoScreen, word: str) -> None:
+    """Click on a word of the last lines."""
+    rows = list(enumerate(lines(screen)))[-2:]
+    [(y, line)] = [(y, line) for y, line in rows if word in line]
+    await pilot.click("#canvas", offset=(line.find(word), y))
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)])
+async def test_each_key_in_the_last_lines_can_be_clicked(size: tuple[int, int]) -> None:
+    async with on_screen(3, size=size) as (pilot, screen, stage):
+        began = stage.step_number
+        await click_on(pilot, screen, "\u2192")
+        forward = stage.step_number
+        await click_on(pilot, screen, "\u2190")
+        await click_on(pilot, screen, "pause")
+        assert screen.showing.running
+        await click_on(pilot, screen, "Space")
+        assert not screen.showing.running
+        await click_on(pilot, screen, "scenario")
+        assert "DEMO  3/14" in lines(screen)[0]
+        await click_on(pilot, screen, "all keys")
+        assert pilot.app.screen is not screen
+        await pilot.press("escape")
+        await click_on(pilot, screen, "Esc")
+        await pilot.pause()
+        assert not pilot.app.is_running or pilot.app._exit
+
+    assert forward == began + 1
 
 
 async def test_keys_are_explained_and_the_demo_is_left() -> None:

@@ -141,10 +141,13 @@ def test_how_often_is_said_as_people_say_it() -> None:
     ]
 
 
-def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
-    sizes = [times.size(length) for length in (0, 999, 1_000, 34_800, 1_250_000)]
+SIZES = (0, 999, 1_000, 34_800, 1_250_000, 48_200_000_000, 1_250_000_000_000)
 
-    assert sizes == ["0 B", "999 B", "1.0 kB", "34.8 kB", "1.2 MB"]
+
+def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
+    sizes = [times.size(length) for length in SIZES]
+
+    assert sizes == ["0 B", "999 B", "1.0 kB", "34.8 kB", "1.2 MB", "48.2 GB", "1,250.0 GB"]
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,9 @@ def test_mostly_something_is_on_its_way(number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.grid
-def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way() -> None:
-    one = next(one for one in SCENARIOS if one.people)
+@pytest.mark.parametrize("people", [32, pytest.param(256, marks=pytest.mark.grid)])
+def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way(people: int) -> None:
+    one = scenario(next(one.number for one in SCENARIOS if one.people), people)
     showing = Showing(None, 1.0, running=True)
     score = score_of(one, SEED)
     stage = unhurried(one)
