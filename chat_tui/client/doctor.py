@@ -250,7 +250,7 @@ class Doctor:
         )
 
     async def _free_port(self) -> Finding:
-        """No chat is open: the port can be listened on; a taken one is no failure, and is not tested."""
+        """No chat is open: the port can be listened on; a taken one is no failure, not tested."""
         port = self._setup.network.port or DEFAULT_PORT
         for address in self._addresses():
             with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
