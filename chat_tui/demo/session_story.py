@@ -9,7 +9,7 @@ from chat_tui.demo.cast import Voice, Weight
 from chat_tui.demo.phrases import waits
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
-from chat_tui.wording.waves import waves_said
+from chat_tui.wording.waves import waves_plainly, waves_said
 from sync.group import values
 from sync.manager.registry import DELTA, LOG, LOG_HEIGHT, SETS, SKETCH, SNAPSHOT
 from sync.p2panda.entries import open_entry
@@ -87,11 +87,18 @@ class SessionStory:
         one = sent[-1]
         peer = self._voice.name_of(self._voice.numbers[info.peer])
         before = info.rounds[info.rounds.index(one) - 1]
-        decoded = f"; decoded {waves_said(before.waves)}" if before.waves else ""
+        if before.waves:
+            self._voice.say(
+                node.number,
+                f"{self._voice.name(node)} subtracts the own symbols from {peer}'s: "
+                f"{waves_plainly(before.waves)}.",
+                f"{info.protocol}, session {info.number}: decoded {waves_said(before.waves)}",
+                Weight.TURN,
+            )
         self._voice.say(
             node.number,
             f"{self._voice.name(node)} to {peer}: {one.words}.",
-            f"{info.protocol}, session {info.number}: {size(one.size)}{decoded}",
+            f"{info.protocol}, session {info.number}: {size(one.size)}",
         )
 
     def _tell_message(self, node: Node, info: SessionInfo, payload: bytes) -> None:

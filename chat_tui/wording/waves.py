@@ -44,6 +44,20 @@ def waves_said(waves: Sequence[int]) -> str:
     return f"{count(max(pure), 'wave')}: {words}"
 
 
+def waves_plainly(waves: Sequence[int]) -> str:
+    """Return the same for who does not know the word pure."""
+    found = Counter([one for one in waves if one])
+    of = count(len(waves), "symbol")
+    if not found:
+        return f"none of {of} has a line that differs for itself"
+    first, *others = [found[one] for one in range(1, max(found) + 1)][:WAVES_TOLD]
+    words = f"{first:,} of {of} {'has' if first == 1 else 'have'} one line that differs alone"
+    if others:
+        more = ", then ".join([f"{one:,} more" for one in others])
+        words += f"; with those lines taken out, {more}"
+    return words
+
+
 def _sign(wave: int) -> str:
     if not wave:
         return NEVER

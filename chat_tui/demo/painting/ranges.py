@@ -17,6 +17,9 @@ from sync.view.view import RoundInfo, SessionInfo
 LIVE: Final = "live"
 """State of a session that only stays in touch: what it passes on stands in the chart."""
 
+PAYLOADS_MIN: Final = 2
+"""Lines of a card that are kept for its payloads where it has as many."""
+
 SESSION_FOR: Final[Nanos] = 6 * SECOND
 """Time for which a session that is over is shown."""
 
@@ -52,12 +55,7 @@ def _is_worth_showing(session: SessionInfo, now: Nanos) -> bool:
 
 
 def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int) -> list[Content]:
-    cost = sum(one.size for one in session.rounds)
-    words = f"{who}: {session.state}, lacks {session.need:,}, got {session.got:,}, gives "
-    words += f"{session.have:,}; {size(cost)}"
-    if session.naive:
-        words += f", a list {size(session.naive)}"
-    lines = [Content.styled(f" {part}", "bold") for part in wrap(words, width - 2)]
+    lines = [Content.styled(f" {part}", "bold") for part in _course(session, who, width, most)]
     lines += _waves(session, glyphs, width)
     payloads: list[Content] = []
     for at, one in reversed(list(enumerate(session.rounds))):
@@ -66,6 +64,19 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, width: int, most: int)
             break
         payloads[:0] = drawn
     return [*lines, *payloads][:most]
+
+
+def _course(session: SessionInfo, who: str, width: int, most: int) -> list[str]:
+    """Return what a session came to, in `most` lines; what it cost only where that fits."""
+    cost = sum(one.size for one in session.rounds)
+    words = f"{who}: {session.state}, lacks {session.need:,}, got {session.got:,}, gives "
+    words += f"{session.have:,}"
+    parts = [words, f"; {size(cost)}", f", a list {size(session.naive)}" if session.naive else ""]
+    while len(lines := wrap("".join(parts), width - 2)) > max(1, most - PAYLOADS_MIN):
+        if len(parts) == 1:
+            break
+        del parts[-1]
+    return lines
 
 
 def _waves(session: SessionInfo, glyphs: Glyphs, width: int) -> list[Content]:

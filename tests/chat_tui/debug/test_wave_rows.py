@@ -6,7 +6,7 @@ from chat_tui.debug.range_rows import payload_detail
 from chat_tui.debug.styled_lines import section_lines
 from chat_tui.debug.sync_cards import session_cards
 from chat_tui.wording.glyphs import ASCII, UNICODE
-from chat_tui.wording.waves import ACROSS, ROWS, wave_rows, waves_said
+from chat_tui.wording.waves import ACROSS, ROWS, wave_rows, waves_plainly, waves_said
 from sync.view.view import RoundInfo
 from tests.support.chat_tui.snapshots_of_state import CALM, present, session, snapshot
 
@@ -37,6 +37,15 @@ def test_of_many_symbols_the_first_are_drawn_and_of_many_waves_the_first_are_cou
     assert waves_said(waves).endswith("1, … pure of 199 symbols")
     assert waves_said([0, 0]) == "none of 2 symbols was pure"
     assert wave_rows([]) == []
+
+
+def test_in_plain_words_no_wave_is_named() -> None:
+    assert waves_plainly((1, 1, 2, 0, 3)) == (
+        "2 of 5 symbols have one line that differs alone; with those lines taken out, 1 more, "
+        "then 1 more"
+    )
+    assert waves_plainly((1, 0)) == "1 of 2 symbols has one line that differs alone"
+    assert waves_plainly((0, 0)) == "none of 2 symbols has a line that differs for itself"
 
 
 def test_a_card_draws_them_below_their_payload() -> None:

@@ -165,6 +165,15 @@ def test_messages_of_the_same_time_are_told_to_stand_by_id() -> None:
     assert "by id." in told(run)
 
 
+def test_decoding_of_a_sketch_is_told_in_plain_words_and_in_waves() -> None:
+    run = finished(14)
+    [said] = [one for one in run.said if "symbols have one line that differs alone" in one.plain]
+
+    assert said.plain.startswith("bob subtracts the own symbols from alice's: ")
+    assert "with those lines taken out" in said.plain
+    assert "decoded 2 waves: " in said.formula
+
+
 def test_whoever_lacks_a_parent_says_when_it_asks_and_asks_then() -> None:
     run = finished(3)
     sentences = [said.plain for said in run.said]

@@ -1,5 +1,7 @@
 """No word is cut: every scenario, from its sentence to its promises, at four sizes."""
 
+import re
+
 import pytest
 
 from chat_tui.demo.keys import KEYS
@@ -19,6 +21,10 @@ pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
 
 CROWD = 7
 """Its many frames take half a minute, and are of the whole grid."""
+
+COURSE = re.compile(r" \w+ with \w+: .*lacks ")
+COURSE_ENDS = re.compile(r"gives [\d,]+(; [\d.,]+ k?M?B(, a list [\d.,]+ k?M?B)?)?\s*$")
+"""End of the line with what a session came to, with or without what it cost."""
 
 TITLES = tuple(one.title for one in SCENARIOS)
 
@@ -56,6 +62,9 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
         said = shot.said[place_of_now(shot, at)].plain if shot.said else shot.about
         assert words_of(said) in text
     assert_kinds_whole(lines)
+    for line in lines:
+        if COURSE.match(line):
+            assert COURSE_ENDS.search(line), line
 
 
 @pytest.mark.parametrize(
