@@ -21,6 +21,7 @@ class Canvas(Widget):
 
     def __init__(self, id: str) -> None:  # noqa: A002  # as Textual has it
         super().__init__(id=id)
+        self.auto_links = False  # what can be clicked looks as its text does
         self.lines: Sequence[Content] = ()
         """The lines that are shown."""
         self._strips: dict[int, Strip] = {}

@@ -254,10 +254,10 @@ async def test_each_key_in_the_last_lines_can_be_clicked(size: tuple[int, int]) 
         await click_on(pilot, screen, "\u2192")
         forward = stage.step_number
         await click_on(pilot, screen, "\u2190")
-        await click_on(pilot, screen, "pause")
-        assert screen.showing.running
-        await click_on(pilot, screen, "Space")
-        assert not screen.showing.running
+        ran = []
+        for word in ("pause", "Space"):
+            await click_on(pilot, screen, word)
+            ran.append(screen.showing.running)
         await click_on(pilot, screen, "scenario")
         assert "DEMO  3/14" in lines(screen)[0]
         await click_on(pilot, screen, "all keys")
@@ -268,6 +268,16 @@ async def test_each_key_in_the_last_lines_can_be_clicked(size: tuple[int, int]) 
         assert not pilot.app.is_running or pilot.app._exit
 
     assert forward == began + 1
+    assert ran == [True, False]
+
+
+async def test_what_can_be_clicked_looks_as_other_keys_do() -> None:
+    async with on_screen(3) as (pilot, _, _):
+        strips = pilot.app.screen._compositor.render_strips()
+        styles = [part.style for part in strips[-2] if part.style is not None and part.text.strip()]
+
+    assert not any(style.underline for style in styles)
+    assert len({style.color for style in styles if style.bold}) == 1
 
 
 async def test_keys_are_explained_and_the_demo_is_left() -> None:
