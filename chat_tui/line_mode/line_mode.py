@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -205,16 +205,16 @@ class LineMode:
         async for texts in input_lines():
             together: list[Input] = []
             for text in texts:
-                fields = None if self._at_terminal else written.object_of(text)
-                if fields is None and not is_command(text):
+                found = None if self._at_terminal else written.object_of(text)
+                if found is None and not is_command(text):
                     if text.strip():
                         together.append(Input(text, self._channel))
                     if len(together) < TOGETHER_MAX:
                         continue
                 await self._write_soon(together, tasks)
                 together = []
-                if fields is not None:
-                    await self._write_object(fields, tasks)
+                if found is not None:
+                    await self._write_object(found, tasks)
                 elif is_command(text):
                     await self._command(text, tasks)
             await self._write_soon(together, tasks)
@@ -224,11 +224,12 @@ class LineMode:
             await self._deep_look.ended()
             self._stop.set()
 
-    async def _write_object(self, fields: dict[str, str], tasks: asyncio.TaskGroup) -> None:
+    async def _write_object(self, found: dict[str, Any], tasks: asyncio.TaskGroup) -> None:
         """Write a text of a script in the channel that it names, or in the open one."""
         channel = self._channel
         answers = None
         try:
+            fields = written.checked(found)
             if "channel" in fields:
                 channel = await channel_for(self._client, fields["channel"])
             if "reply_to" in fields:
