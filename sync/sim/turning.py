@@ -16,6 +16,7 @@ from sync.group.ingest import Gate
 from sync.group.records import StoreOp
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
+from sync.manager.registry import WAKU_ONLY
 from sync.runner.input_queue import Addressed
 from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
@@ -51,6 +52,7 @@ class Turning:
         crash: stops a node as a power cut does.
         clock_judged: hears that a node follows somebody else's clock, or nobody's any more.
         tells_clocks: says whether any clock is or was wrong, so that all are told.
+        older: nodes that speak Waku Sync alone, as programs of before.
     """
 
     rooms: Rooms
@@ -64,6 +66,7 @@ class Turning:
     crash: Callable[[int], None]
     clock_judged: Callable[[Node], None]
     tells_clocks: Callable[[], bool]
+    older: frozenset[int] = frozenset()
     watch: Watch | None = None
     signed: Signed = field(default_factory=dict)
     outlet: Outlet = field(init=False)
@@ -84,7 +87,7 @@ class Turning:
             random.Random(self.rng.getrandbits(64)),  # noqa: S311
             trace=None if self.watch is None else self.watch.trace_of(node),
             profiles={self.parameters.name: self.parameters},
-            protocols=self.protocols,
+            protocols=WAKU_ONLY if node.number in self.older else self.protocols,
         )
         node.runner.logbook = node.logbook
         node.machine_offset = node.clock_offset

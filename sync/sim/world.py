@@ -80,8 +80,8 @@ class Terms(Struct, frozen=True):
     mesh: bool = True
     """Whether each pair has a link; otherwise one broadcast reaches everybody."""
     reconcile: bool = True
+    """Whether nodes compare what they hold; otherwise SDS repairs alone."""
     protocols: Protocols = WITH_P2PANDA
-    """Whether nodes compare what they hold (Waku Sync); otherwise SDS repairs alone."""
     rooms: tuple[frozenset[int], ...] = ()
     work: Nanos = 0
     links_max: int | None = None
@@ -93,6 +93,8 @@ class Terms(Struct, frozen=True):
     """Whether it is the only channel, in place of the one that all are in."""
     strangers: frozenset[int] = frozenset()
     """Nodes that are not in it at first."""
+    older: frozenset[int] = frozenset()
+    """Nodes whose program is of before: it speaks Waku Sync alone, and announces nothing."""
 
 
 USUAL: Final = Terms()
@@ -173,6 +175,7 @@ class World:
             meter=self.meter,
             parameters=terms.parameters,
             protocols=terms.protocols if terms.reconcile else Protocols(),
+            older=terms.older,
             work=terms.work,
             crash=self.crash,
             clock_judged=self._clock_judged,
