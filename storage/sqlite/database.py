@@ -39,6 +39,10 @@ BUSY_TIMEOUT_MS: Final = 5_000
 CACHE_KIB: Final = 16 * 1024
 """Ids and hashes come in random order: this holds the index pages of some 100,000 messages."""
 
+CACHE_OF_LONG_KIB: Final = 64 * 1024
+"""The same while a snapshot is swapped in: of 100,000 messages a sixth less work than with 16 MB, of
+which pages would be written to the log, and read from there, again and again."""
+
 PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA journal_mode = WAL",
@@ -210,11 +214,12 @@ class Database:
         beside = await _open_beside(self._path)
         try:
             self._beside = beside
-            result = await self.write(change)
+            await self._run(partial(_set_cache, CACHE_OF_LONG_KIB))
+            return await self.write(change)
         finally:
             self._beside = None
             await beside.close()
-        return result
+            await self._run(partial(_set_cache, CACHE_KIB))
 
     async def empty_log(self) -> None:
         """Have what is in SQLite's log go to the file, and nothing be left of it.
@@ -464,6 +469,10 @@ def _transact(
         _roll_back(connection)
         raise
     return result, connection.total_changes - before
+
+
+def _set_cache(size_kib: int, connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA cache_size = -{size_kib}")
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
