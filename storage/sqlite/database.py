@@ -40,8 +40,8 @@ CACHE_KIB: Final = 16 * 1024
 """Ids and hashes come in random order: this holds the index pages of some 100,000 messages."""
 
 CACHE_OF_LONG_KIB: Final = 64 * 1024
-"""The same while a snapshot is swapped in: of 100,000 messages a sixth less work than with 16 MB, of
-which pages would be written to the log, and read from there, again and again."""
+"""The same while a snapshot is swapped in. Of 100,000 messages that is a sixth less work than with
+16 MB, where pages are written to the log, and read from there, again and again."""
 
 PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
@@ -219,7 +219,8 @@ class Database:
         finally:
             self._beside = None
             await beside.close()
-            await self._run(partial(_set_cache, CACHE_KIB))
+            if not self.is_closing:
+                await self._run(partial(_set_cache, CACHE_KIB))
 
     async def empty_log(self) -> None:
         """Have what is in SQLite's log go to the file, and nothing be left of it.
