@@ -12,6 +12,7 @@ GOVERNED: Final = "bold $primary"
 
 KIND_STYLES: Final = {
     "MSG": MESSAGE,
+    "SDS": MESSAGE,
     "REPAIR": ANSWER,
     "SYNC": "$primary",
     "EPH": "$foreground",
@@ -21,7 +22,9 @@ KIND_STYLES: Final = {
     "HANDS": COMPARED,
     "HASHES": COMPARED,
     "FILTER": COMPARED,
+    "SYMBOL": COMPARED,
     "WANT": ASKS,
+    "ASK": ASKS,
     "PAGE": f"bold {ANSWER}",
     "SESSION": COMPARED,
     "PUSH": f"bold {MESSAGE}",

@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat_tui.debug.frame_kinds import UNKNOWN, style_of
-from chat_tui.debug.frame_text import FrameLine, decoded, frame_detail, frame_line, hex_lines
+from chat_tui.debug.frame_text import (
+    SDS_KINDS,
+    SHORT,
+    FrameLine,
+    decoded,
+    frame_detail,
+    frame_line,
+    hex_lines,
+)
+from chat_tui.debug.session_frames import NAMES
 from sync.calimero.log import delta_messages as delta
 from sync.calimero.log import snapshot_messages
 from sync.calimero.state import messages as state
@@ -284,3 +293,10 @@ def test_of_many_heights_the_first_are_shown_and_the_others_counted() -> None:
 
     assert shown.words == "heights of 20 logs, 20,000 entries"
     assert shown.tree[-1] == "  and 4 more"
+
+
+@pytest.mark.parametrize(
+    "kind", sorted({*NAMES.values(), *SHORT.values(), *SDS_KINDS.values(), "REPAIR", "ASK"})
+)
+def test_each_kind_that_a_line_names_has_a_colour(kind: str) -> None:
+    assert style_of(kind) != UNKNOWN

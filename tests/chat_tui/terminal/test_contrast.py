@@ -14,9 +14,8 @@ from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.settings.schema import THEME, THEMES
 from chat_tui.terminal.themes import RULE_CONTRAST, TEXT_CONTRAST, contrast, legible_theme
-from sync.machine import SECOND
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.demos import SEED, Timed, ready
+from tests.support.chat_tui.demos import LOOK, SEED, WATCHED_MAX, Timed, lines, ready
 from tests.support.chat_tui.readings import reading, short_talk
 
 pytestmark = pytest.mark.usefixtures("in_utc")
@@ -27,11 +26,18 @@ LINES = range(0x2500, 0x2580)
 BLOCKS = range(0x2580, 0x25A0)
 """Bars and curves, which are seen, not read."""
 
+CROWD = 32
+
 ROUNDED = 0.05
 """Loss of contrast in eight bits, of a colour that was blended with its ground."""
 
-TABS = "02356"
-"""Those with colours of their own."""
+TABS = "01234567"
+
+MOMENTS = [
+    (3, "You will see"), (3, "to ask"), (7, "has asked"), (9, "operation"), (11, "entry"),
+    (13, "page"), (14, "symbols"), (14, "pure in wave"), (14, "Every promise holds."),
+]  # fmt: skip
+"""Scenarios of the demo, and words by which the moment is known that is looked at."""
 
 
 def painted(app: App[Any]) -> Iterator[tuple[str, Color, Color]]:
@@ -80,14 +86,18 @@ async def test_the_pane_and_what_is_beside_it() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [1, 20], ids=["opening", "playing"])
-async def test_the_demo(seconds: int) -> None:
-    screen = Timed(played=Recording(3, SEED))
+@pytest.mark.parametrize(("number", "word"), MOMENTS, ids=[word for _, word in MOMENTS])
+async def test_the_demo(number: int, word: str) -> None:
+    screen = Timed(played=Recording(number, SEED, people=CROWD))
     app = DemoApp(screen)
     faint: list[tuple[str, str, float]] = []
     async with app.run_test(size=(140, 40)) as pilot:
         await ready(pilot)
-        screen.see(seconds * SECOND)
+        for _ in range(WATCHED_MAX):
+            if word in "\n".join(lines(screen)):
+                break
+            screen.let_pass(LOOK)
+        assert word in "\n".join(lines(screen))
         for theme in COMPUTABLE:
             app.register_theme(legible_theme(theme))
             app.theme = theme
