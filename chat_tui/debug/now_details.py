@@ -36,6 +36,8 @@ MEANT: Final = {
     Sort.OP: "signed ops of governed channels",
     Sort.HEADS: "heads of governance that somebody has",
     Sort.OPS: "messages of pulls of ops",
+    Sort.STATE: "entries of the channel's state: topic, pins, names, and marks of what is read",
+    Sort.ROOT: "roots of the channel's state, by which two notice that theirs differ",
     Sort.UNREADABLE: "frames that cannot be read",
 }
 

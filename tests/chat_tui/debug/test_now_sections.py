@@ -57,6 +57,16 @@ def test_traffic_counts_by_way_and_by_kind() -> None:
     assert section.rows[2].spark[-2:] == (3, 3)
 
 
+@pytest.mark.parametrize("sort", Sort)
+def test_the_rows_of_each_kind_open_and_say_what_it_is(sort: Sort) -> None:
+    section = now_sections.traffic(rates(series(sort, 1, sent=True), series(sort, 2)))
+    opened_rows = [row.opens() for row in section.rows if row.opens is not None]
+
+    assert len(opened_rows) == 3  # out, in, and the kind
+    assert all(sort.value in " ".join((one.title, *one.facts)) for one in opened_rows)
+    assert opened_rows[2].plain.startswith("These are ")
+
+
 def test_traffic_says_what_it_does_not_know() -> None:
     assert now_sections.traffic(rates(since=12)).note.endswith("known of the last 12 s alone")
 
