@@ -9,20 +9,33 @@ each section of the specification lives: machines and functions without IO.
 | ingress: signature | `governance.signing.open_op` |
 | ingress: capability | `governance.rights.judge` |
 | ingress: parent hashes | `governance.governance.Governance.receive`, `governance.waiting` |
-| DagStore | `governance.dag.Dag` |
+| DagStore, DagState, dag_heads | `governance.dag.Dag` |
+| OpLog, in RocksDB there | `storage.sqlite.governance` |
 | Projection-Authoritative Membership | `governance.projection.Projection` |
+| handle_state_delta, MembershipReject | `sync.group.inputs.admission.judge` |
+| DeltaContext; Cut: the heads that an entry names | `governance.projection.Heads` |
 | refresh_projection_for_cut | `governance.verdicts.refresh_projection_for_cut` |
 | projection_member_at_cut | `governance.verdicts.projection_member_at_cut` |
 | the same, authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
 | Divergence Cross-check | `governance.acl_view.Definition`, `governance.cross_check.CrossCheck` |
 | Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
-| Drain, Metric Changes | `governance.pending.Pending`, `governance.pending.Dropped` |
+| unified_projection_divergence | `governance.cross_check.Divergence` |
+| its planes | `governance.verdicts.Plane` |
+| drain_governance_pending | `governance.pending.Pending.drain_governance_pending` |
+| member_at_cut_authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
+| Metric Changes: removed, never_member, not_member | `governance.outcomes.Dropped` |
 | Heartbeat Comparison | `governance.catch_up.heartbeat`, `governance.catch_up.lacking` |
+| GroupStateHeartbeat: group_id, dag_heads, op_count | `governance.catch_up.GroupStateHeartbeat` |
 | when to tell, and when to ask | `sync.group.heartbeats.Heartbeats` |
 | Stream Catch-Up | `governance.catch_up.owed`, `governance.catch_up.page` |
+| GroupDeltaRequest: group_id, known_heads | `governance.catch_up.GroupDeltaRequest` |
+| GroupDeltaResponse: ops, has_more | `governance.catch_up.GroupDeltaResponse` |
 | the ops that a peer may have | `sync.group.governing.Governing.on_request` |
-| Transport: StreamMessage, Init, OpaqueError | `message`, `wire` |
+| Transport: StreamMessage, InitPayload, OpaqueError | `message`, `wire` |
+| MessagePayload: the kinds of messages | `message.Payload` |
+| Borsh | `sync.structures.borsh` |
 | handle_opened_stream, the streams of catch-ups | `sync.net.links.catch_ups.CatchUps` |
+| namespace_current_heads, MembershipRepository::is_member | `governance.governance.Governance` |
 | verify_inbound_member | `sync.net.links.levels.Levels` |
 | materialization wait | `message.NotMaterialized` |
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
@@ -38,19 +51,22 @@ each section of the specification lives: machines and functions without IO.
 | entities | `state.entry`, `state.contents`, `state.registers.Registers` |
 | Hash Comparison: Level Descent, Leaf Transfer | `state.comparing`, `state.exchange` |
 | Level-wise: Level Exchange, Batch Diff | `state.comparing.LevelComparison` |
-| HashNodes, LevelData | `state.messages` |
+| HashNodes, HashNode; LevelData, LevelBatch | `state.messages` |
 | a session of these two | `state.session.Exchange` |
 | the same where one side has a floor | `state.common.Introductions`, `state.common.Part` |
 | Delta Sync: Bloom Filter Exchange | `log.delta_filter.IdFilter`, `log.delta_asking.DeltaAsking` |
+| BloomFilter, BloomData | `log.delta_messages.BloomFilter` |
 | Delta Request, DeltaEntries | `log.delta_messages`, `log.delta.DeltaExchange` |
 | Subtree Prefetch | `log.delta_messages.Stretch`, `log.delta_sending.DeltaSending` |
 | CausalDelta | `sync.entries.entry.Entry` |
 | Snapshot: Begin, the source's read snapshot | `log.snapshot.SnapshotSource` |
 | Snapshot: Page Streaming | `log.snapshot.SnapshotReceiver`, `log.snapshot_pages.check_page` |
-| SnapshotChunk | `log.snapshot_messages` |
+| Chunk Transfer: the staging area | `sync.group.snapshots.values.StageSnapshot` |
+| SnapshotChunk, PageData | `log.snapshot_messages` |
 | DeltaBuffer, at the receiver | `log.delta_buffer.DeltaBuffer` |
 | Snapshot: Replay | `sync.group.snapshots.replay.Replay` |
 | Snapshot: Atomic Swap | `sync.group.snapshots.values.SwapSnapshot` |
+| the same on the disk | `storage.sqlite.writes.swapping.SqliteSwap` |
 | when what arrives waits, and for how long | `sync.group.snapshots.staging.Snapshots` |
 | the same for messages | `log.session.Exchange` |
 | the messages of a channel, as sessions see them | `log.view.LogView` |
@@ -59,13 +75,14 @@ each section of the specification lives: machines and functions without IO.
 | Periodic Tick | `sync.manager.periodic.Periodic` |
 | SyncState: root, heads, count, told as a session begins | `log.session`, `state.session` |
 | Peer Selection | `sync.manager.peer_selection.PeerSelection` |
-| Concurrent Futures, max_concurrent | `sync.manager.slots.Slots` |
+| Concurrent Futures, FuturesUnordered, max_concurrent | `sync.manager.slots.Slots` |
 | handle_opened_stream, of sessions | `sync.sessions.sessions.Sessions._handle_opened_stream` |
 | the next kind after one that failed | `sync.manager.failed_kinds.FailedKinds` |
 | back-off; what follows an outcome | `sync.manager.ends.Ends` |
 | timeout, and the watchdog | `sync.sessions.session.Session.watched_until` |
-| SyncTransport: frames, backpressure | `sync.net.links.stream.SecureStream` |
-| EncryptionState | `sync.net.links.noise.CipherState` |
+| SyncTransport: Framed, LengthCodec, AsyncWrite | `sync.net.links.stream.SecureStream` |
+| EncryptionState::Encrypted: cipher, nonce_counter | `sync.net.links.noise.CipherState` |
+| EncryptionState::Plaintext | `sync.sim.streams` |
 | Challenge Domain | `sync.entries.membership` |
 | heartbeats with root hashes | `sync.group.state_beats.StateBeats` |
 
