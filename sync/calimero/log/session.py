@@ -102,6 +102,8 @@ UNSUITED: Final[Mapping[SyncKind, str]] = {
 }
 """Reasons why a kind that a person asked for is not used; of others, the rule says why."""
 
+LEAVE_OUT: Final = "Leave it out, and what is cheapest is taken."
+
 BY_LOGS: Final = frozenset({SyncKind.LOG_HEIGHT, SyncKind.SETS})
 """Kinds of author logs, which are asked of those alone who have announced them."""
 
@@ -304,7 +306,7 @@ class Exchange(NeverLive):
         then = ELSEWHERE[chosen.kind]
         if self._forced is not None and chosen.kind is not SyncKind.GOVERNANCE:
             why = UNSUITED.get(self._forced, why)
-            words = f"{NAMES[self._forced]} does not suit: {why}"
+            words = f"{NAMES[self._forced]} does not suit: {why}. {LEAVE_OUT}"
             return Finished(words, rounds, outcome=Outcome.BENIGN)
         return Finished(
             f"goes on by {then}: {why}",
