@@ -17,11 +17,11 @@ ROWS: Final = [
 
 
 def test_the_map_has_rows() -> None:
-    assert len(ROWS) >= 12
+    assert len(ROWS) >= 70
     assert all(names for _, names in ROWS)
 
 
 @pytest.mark.parametrize("name", [name for _, names in ROWS for name in names])
 def test_what_the_map_names_exists(name: str) -> None:
-    whole = name if name.startswith("sync.") else f"sync.calimero.{name}"
+    whole = name if name.startswith(("sync.", "storage.")) else f"sync.calimero.{name}"
     assert pkgutil.resolve_name(whole) is not None
