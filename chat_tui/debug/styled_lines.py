@@ -13,8 +13,8 @@ from chat_tui.text.times import span
 from chat_tui.wording.glyphs import ASCII, Glyphs, band, bar, sparkline
 from sync.sds.message import Delivery
 
-ROW_CELLS: Final = 132
-"""Of a row in the debug pane: three lines of it; a trace of more says no more."""
+ROW_CELLS: Final = 300
+"""Of a row in the debug pane: seven lines of it, more than the longest step of a trace has."""
 
 ROW_WRAP_MIN: Final = 20
 """Cells to wrap rows at before the pane has its size."""
@@ -57,11 +57,18 @@ def section_lines(sections: Iterable[Section], width: int, glyphs: Glyphs) -> li
             lines.append(PaneLine(Content("")))
         lines.append(PaneLine(title))
         if section.note:
-            lines.append(PaneLine(Content.styled(f" {section.note}", DIM)))
+            lines += said_lines(section.note, width)
         if not section.rows:
-            lines.append(PaneLine(Content.styled(f" {section.none}", DIM)))
+            lines += said_lines(section.none, width)
         lines += _rows(section, width, glyphs)
     return lines
+
+
+def said_lines(text: str, width: int) -> list[PaneLine]:
+    """Return what is no row, as dim lines of `width` cells; what wraps hangs."""
+    first, *others = wrap(text, max(ROW_WRAP_MIN, width - 3))
+    hung = [f" {first}", *(f"   {line}" for line in others)]
+    return [PaneLine(Content.styled(line, DIM)) for line in hung]
 
 
 def _rows(section: Section, width: int, glyphs: Glyphs) -> list[PaneLine]:

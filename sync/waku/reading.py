@@ -167,10 +167,10 @@ class Walk:
         self.begun.append(len(self.elements))
         find, begins = ends.find, self.elements.append
         for _ in range(count):
-            begins(at)
             end = find(0, at)
             if end < 0:
-                uvarint_at(data, at)
+                uvarint_at(data, at)  # which raises; it may stand far behind the end
+            begins(at)
             at = end + ELEMENT_BYTES_MIN
         if at >= size or data[at] > 1:
             raise DecodeError("an item set does not end with a reconciled flag of 0 or 1")

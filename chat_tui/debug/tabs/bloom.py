@@ -7,8 +7,8 @@ from textual.content import Content
 from chat_tui.debug import explanations, state_sections
 from chat_tui.debug.bloom_cells import cells_in, field_lines
 from chat_tui.debug.section import Row, Section
-from chat_tui.debug.styled_lines import PaneLine
-from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown, _said
+from chat_tui.debug.styled_lines import PaneLine, said_lines
+from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown
 from chat_tui.debug.wording import bits, verdict
 from chat_tui.text.safe_text import clip_cells
 from sync.view.view import Inspection, ProbeInfo
@@ -31,10 +31,10 @@ class BloomPage(Keyless):
         """Return the lines of this page."""
         info = shown.info
         if info is None:
-            return _said(NOWHERE)
+            return said_lines(NOWHERE, width)
         sections = state_sections.knowledge(shown.snapshot, info)
         if not sections:
-            return _said("the filter is not known yet")
+            return said_lines("the filter is not known yet", width)
         filled, *others = sections
         probe = self.probe(shown)
         cells = self.inspection.filter_cells(info.channel, cells_in(width))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from chat_tui.debug import state_sections
 from chat_tui.debug.departure_rows import left_section
 from chat_tui.debug.state_sections import Order
-from chat_tui.debug.styled_lines import PaneLine
-from chat_tui.debug.tabs.page import NOWHERE, ORDERS, Shown, _dim, _said
+from chat_tui.debug.styled_lines import PaneLine, said_lines
+from chat_tui.debug.tabs.page import NOWHERE, ORDERS, Shown, _dim
 from sync.machine import ChannelId, Nanos
 from sync.view.departures import DepartureInfo
 from sync.view.view import ChannelInfo, Inspection, Snapshot
@@ -31,7 +31,7 @@ class BuffersPage:
         """Return the lines of this page."""
         info = shown.info
         if info is None:
-            return _said(NOWHERE)
+            return said_lines(NOWHERE, width)
         sections = [
             *state_sections.buffers(shown.snapshot, info, self.order),
             left_section(shown.snapshot, self._departures(shown.snapshot, info)),

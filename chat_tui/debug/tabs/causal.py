@@ -4,8 +4,8 @@ from textual.content import Content
 
 from chat_tui.debug import causal_text
 from chat_tui.debug.causal_lines import graph_lines, list_lines
-from chat_tui.debug.styled_lines import PaneLine
-from chat_tui.debug.tabs.page import NOWHERE, Shown, _dim, _said
+from chat_tui.debug.styled_lines import PaneLine, said_lines
+from chat_tui.debug.tabs.page import NOWHERE, Shown, _dim
 from chat_tui.text.times import count
 from sync.machine import MessageId
 
@@ -54,10 +54,10 @@ class CausalPage:
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
         if shown.info is None:
-            return _said(NOWHERE)
+            return said_lines(NOWHERE, width)
         if not self.graph.nodes:
             asked = "nobody here has named that message" if self.centre else "no message yet"
-            return _said(asked)
+            return said_lines(asked, width)
         title = f" {count(self.depth, 'step')} around the middle"
         head = [PaneLine(_dim(title)), PaneLine(Content(""))]
         if self.as_list:

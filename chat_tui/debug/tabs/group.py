@@ -2,8 +2,8 @@
 
 from chat_tui.debug.group_sections import UNGOVERNED, group_sections
 from chat_tui.debug.section import Row, Section
-from chat_tui.debug.styled_lines import PaneLine
-from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown, _said
+from chat_tui.debug.styled_lines import PaneLine, said_lines
+from chat_tui.debug.tabs.page import NOWHERE, Keyless, Shown
 
 
 class GroupPage(Keyless):
@@ -12,7 +12,7 @@ class GroupPage(Keyless):
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
         if shown.info is None:
-            return _said(NOWHERE)
+            return said_lines(NOWHERE, width)
         if shown.info.governance is None:
             sections = [Section("Governance", 0, (Row(UNGOVERNED),), "")]
         else:

@@ -55,9 +55,5 @@ class Keyless:
         return False
 
 
-def _said(text: str) -> list[PaneLine]:
-    return [PaneLine(_dim(f" {text}"))]
-
-
 def _dim(text: str) -> Content:
     return Content.styled(text, DIM)

@@ -204,6 +204,11 @@ WRONG: Final = {
     + HIGH
     + encode_uvarint(2**21)
     + LOW[:9],
+    "many ids, the last but one cut short": FAR
+    + b"\2\7"
+    + (encode_uvarint(2**56) + LOW) * 5
+    + encode_uvarint(2**56)
+    + LOW[:18],
     "an id below": FAR + b"\0" + UP + b"\2\1" + UP + LOW + b"\0",
     "an id above": b"\5\2\1\5" + LOW + b"\0",
     "a longer spelling": FAR + b"\2\1" + b"\x81\0" + LOW + b"\0",
