@@ -51,8 +51,9 @@ async def test_a_script_writes_elsewhere_and_stays_where_it_is(tmp_path: Path) -
         alone = await reader.wait_for("message", text="/quit is no command here")
         await writer.send(json.dumps({"channel": "#nowhere", "text": "lost?"}))
         error = await writer.wait_for("error")
+        mark = writer.mark()
         await writer.send(json.dumps({"chanel": "@bob", "text": "for bob alone"}))
-        wrong = await writer.wait_for("error")
+        wrong = await writer.wait_for("error", since=mark)
         await reader.wait_for("message", text=(await writer.say("after it"))[0]["text"])
 
     assert "'chanel' is no field of a message" in wrong["message"]
