@@ -6,11 +6,11 @@ Text of peers becomes `Content`, never markup; every screen names the key that c
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Click
 from textual.screen import ModalScreen
 
 from chat_tui.keys.table import with_keys
@@ -22,6 +22,7 @@ from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import MARK, REPLY, laid, plain_name
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.text.times import day_of, time_of_day
+from chat_tui.widgets.entries import Entries
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS, Scrolling
 from chat_tui.wording.glyphs import PARKED, Glyphs
@@ -57,9 +58,7 @@ class ChoiceScreen(ModalScreen[int | None]):
         width: 100%; max-width: 110; height: auto; max-height: 100%; padding: 0 1;
         background: $surface; border-top: solid $accent; border-bottom: solid $accent;
     }
-    ChoiceScreen VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
-    ChoiceScreen #entries { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
-    ChoiceScreen #below { width: 1fr; height: auto; }
+    ChoiceScreen #below { width: 1fr; height: auto; dock: bottom; }
     """
 
     def __init__(
@@ -75,14 +74,14 @@ class ChoiceScreen(ModalScreen[int | None]):
         super().__init__()
         self._title, self._entries, self._keys = title, entries, keys
         self._chosen, self._cursor, self._below = chosen, cursor, below
+        self._list = Entries(self._look, id="entries")
 
     def compose(self) -> ComposeResult:
         """The entries in a frame that scrolls, and what is to say of the one chosen."""
         with Vertical() as frame:
             frame.border_title = f" {self._title} "
             frame.border_subtitle = with_keys(f" {self._keys} ", keys_of(self))
-            with VerticalScroll(id="entries-frame", can_focus=False):
-                yield Panel(id="entries")
+            yield self._list
             yield from self.below()
 
     def below(self) -> ComposeResult:
@@ -91,31 +90,24 @@ class ChoiceScreen(ModalScreen[int | None]):
 
     def on_mount(self) -> None:
         """Show the entries."""
-        self._draw()
-        self.call_after_refresh(self._draw)
+        self._list.show(self._entries, self._chosen)
+        self._say_below()
 
-    def on_click(self, event: Click) -> None:
+    @on(Entries.Clicked)
+    def _take_or_choose(self, click: Entries.Clicked) -> None:
         """Choose an entry; clicked again, or twice, it is taken."""
-        if (
-            event.widget is None
-            or event.widget.id != "entries"
-            or not 0 <= event.y < len(self._entries)
-        ):
-            return
-        again = event.y == self._chosen
-        self._chosen = event.y
-        self._draw()
-        if again:
+        if click.number == self._chosen:
             self.action_enter()
+        else:
+            self._choose(click.number)
 
     def action_step(self, step: int) -> None:
         """Choose an entry further down, or up if negative."""
-        self._chosen = min(max(self._chosen + step, 0), len(self._entries) - 1)
-        self._draw()
+        self._choose(min(max(self._chosen + step, 0), len(self._entries) - 1))
 
     def action_page(self, screens: int) -> None:
         """Choose one a screen further."""
-        self.action_step(screens * max(1, self.query_one("#entries-frame").size.height))
+        self.action_step(screens * max(1, self._list.size.height))
 
     def action_edge(self, which: int) -> None:
         """Choose the last entry, or the first if negative."""
@@ -129,19 +121,18 @@ class ChoiceScreen(ModalScreen[int | None]):
         """Choose none."""
         self.dismiss(None)
 
-    def _draw(self) -> None:
-        lines = [
-            Content.styled(f"{self._cursor} {entry.plain}", "bold reverse")
-            if number == self._chosen
-            else Content.assemble("  ", entry)
-            for number, entry in enumerate(self._entries)
-        ]
-        self.query_one("#entries", Panel).show(Content("\n").join(lines))
+    def _choose(self, number: int) -> None:
+        self._chosen = number
+        self._list.choose(number)
+        self._say_below()
+
+    def _say_below(self) -> None:
         self.query_one("#below", Panel).show(self._below(self._chosen))
-        frame = self.query_one("#entries-frame")
-        height = frame.size.height
-        if height and not frame.scroll_y <= self._chosen < frame.scroll_y + height:
-            frame.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)
+
+    def _look(self, entry: Content, is_chosen: bool) -> Content:  # noqa: FBT001  # see `Look`
+        if is_chosen:
+            return Content.styled(f"{self._cursor} {entry.plain}", "bold reverse")
+        return Content.assemble("  ", entry)
 
 
 def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> ChoiceScreen:

@@ -64,7 +64,7 @@ class FindScreen(ModalScreen[Hits | None]):
     FindScreen Input { background: $surface; }
     FindScreen VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
     FindScreen #hits { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
-    FindScreen #find-said { width: 1fr; height: auto; }
+    FindScreen #find-said { width: 1fr; height: auto; dock: bottom; }
     """
 
     def __init__(

@@ -24,7 +24,8 @@ class LinkScreen(ChoiceScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.LINK)
     DEFAULT_CSS = """
-    LinkScreen #entries-frame { max-height: 30vh; }
+    LinkScreen #entries { max-height: 30vh; }
+    LinkScreen #below { dock: none; }
     LinkScreen #below-frame { height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }
     """
 

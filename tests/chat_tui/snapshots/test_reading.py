@@ -15,6 +15,7 @@ from tests.support.chat_tui.readings import (
     command,
     long_talk,
     marked_talk,
+    paint,
     press,
     short_talk,
     shown,
@@ -37,6 +38,7 @@ async def select(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await pilot.press("ctrl+t", "k", "k")
     await until(pilot, lambda: "Esc back" in shown(pilot.app))
+    await paint(pilot.app, pilot)  # type: ignore[arg-type]  # marks in the scroll bar, too
 
 
 async def search(pilot: Pilot[Any]) -> None:

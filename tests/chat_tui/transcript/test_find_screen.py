@@ -66,6 +66,17 @@ async def test_more_hits_than_are_listed_are_counted(monkeypatch: pytest.MonkeyP
         await until(pilot, lambda: "hit 20 of the newest 20 of 891" in shown(app))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_of_a_search_that_finds_everything_the_number_is_in_sight_and_keys_go_on(
+    size: tuple[int, int],
+) -> None:
+    async with reading(long_talk(), size) as (app, pilot):
+        await pilot.press("ctrl+f", *"line")
+        await until(pilot, lambda: "The newest 200 of 891" in shown(app))
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: selected(app) == "line 897")
+
+
 async def test_the_panel_follows_changed_keys() -> None:
     async with reading(short_talk()) as (app, pilot):
         change_keys(app, find_scope="f8", close="f7")

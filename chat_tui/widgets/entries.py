@@ -1,0 +1,79 @@
+"""Entries one below the other, of which one is chosen: only those in sight are drawn."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from textual.content import Content
+from textual.events import Click
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+Look: TypeAlias = Callable[[Content, bool], Content]
+"""(entry, whether it is the one chosen) to its line, as it is drawn."""
+
+
+class Entries(ScrollView, can_focus=False, inherit_bindings=False):
+    """A list as high as its entries, as far as there is room; `look` makes the line of each."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Entries {
+        width: 1fr; height: auto; max-height: 100%; scrollbar-size-vertical: 1;
+        overflow-x: hidden; text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    """
+
+    class Clicked(Message):
+        """An entry was clicked."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, look: Look, *, id: str) -> None:  # noqa: A002  # as Textual has it
+        super().__init__(id=id)
+        self.auto_links = False  # what can be clicked looks as its text does
+        self._look, self._entries, self._chosen = look, list[Content](), 0
+        self.drawn = 0
+        """Lines drawn so far: the measure of the work done."""
+
+    def show(self, entries: Sequence[Content], chosen: int) -> None:
+        """Show other entries, of which one is chosen, which comes into sight."""
+        self._entries, self._chosen = list(entries), chosen
+        self.virtual_size = Size(self.size.width, len(entries))
+        self.refresh()
+        self.call_after_refresh(self._bring_into_sight)
+
+    def choose(self, number: int) -> None:
+        """Have another entry be the chosen one."""
+        self._chosen = number
+        self.refresh()
+        self._bring_into_sight()
+
+    def render_line(self, y: int) -> Strip:
+        """Render line `y` of the screen."""
+        number, width = y + self.scroll_offset.y, self.size.width
+        self.drawn += 1
+        if number >= len(self._entries):
+            return Strip.blank(width, self.rich_style)
+        line = self._look(self._entries[number], number == self._chosen)
+        strips = Visual.to_strips(self, line, width, 1, self.visual_style, pad=True)
+        return strips[0] if strips else Strip.blank(width, self.rich_style)
+
+    def on_resize(self) -> None:
+        """Keep the chosen one in sight."""
+        self._bring_into_sight()
+
+    def on_click(self, event: Click) -> None:
+        """Say which entry was clicked."""
+        number = event.y + self.scroll_offset.y
+        if 0 <= number < len(self._entries):
+            self.post_message(self.Clicked(number))
+
+    def _bring_into_sight(self) -> None:
+        height, top = self.size.height, self.scroll_offset.y
+        if height and not top <= self._chosen < top + height:
+            self.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)
