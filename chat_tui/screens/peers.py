@@ -38,6 +38,9 @@ BESIDE_QR = 10
 FRAME_LINES = 2
 """Lines above and below the text of a screen: its frame."""
 
+BESIDE_EACH_OTHER = 78
+"""Columns from which on the three answers stand in one line."""
+
 ANSWERS = {
     "match": "They match: mark verified ({verify_match})",
     "differ": "They differ: block ({verify_differ})",
@@ -187,6 +190,10 @@ class VerifyScreen(ModalScreen[str | None]):
         *bindings_of(Place.VERIFY),
         *heard_as("dismiss", "close"),
     ]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-stacked"),
+        (BESIDE_EACH_OTHER, "-beside"),
+    ]
 
     def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
         super().__init__()
@@ -227,7 +234,10 @@ class VerifyScreen(ModalScreen[str | None]):
             Content.styled(f"{name}'s own key {fingerprint(peer)}, yours {fingerprint(me)}", DIM),
         ]
         code = safety_words.qr_lines(me, peer, in_ascii=self._glyphs is ASCII)
-        if len(code) + BESIDE_QR <= self.size.height:
+        beside = BESIDE_QR
+        if self.size.width < BESIDE_EACH_OTHER:
+            beside += len(ANSWERS) - 1
+        if len(code) + beside <= self.size.height:
             lines += [Content(""), *(Content.styled(line, QR_STYLE) for line in code)]
         self.query_one("#verify-text", Panel).show(Content("\n").join(lines))
 

@@ -71,6 +71,18 @@ async def test_later_decides_nothing_and_is_what_enter_does() -> None:
         assert trust_of(scene.chat, "bob") is Trust.FIRST_SEEN
 
 
+@pytest.mark.parametrize("size", [(60, 16), (77, 24), (80, 24), (140, 40)])
+async def test_all_three_answers_are_in_sight(size: tuple[int, int]) -> None:
+    _, app, _ = morning()
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("f3", "v")
+        await pilot.pause()
+        text = shown(app)
+
+    for answer in ("They match: mark verified (m)", "They differ: block (b)", "Later (Esc)"):
+        assert answer in text
+
+
 async def test_the_answers_are_reached_by_tab_too() -> None:
     scene, app, _ = morning()
     async with app.run_test(size=(80, 24)) as pilot:
