@@ -190,10 +190,7 @@ class VerifyScreen(ModalScreen[str | None]):
         *bindings_of(Place.VERIFY),
         *heard_as("dismiss", "close"),
     ]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
-        (0, "-stacked"),
-        (BESIDE_EACH_OTHER, "-beside"),
-    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (BESIDE_EACH_OTHER, "-beside")]  # noqa: RUF012
 
     def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
         super().__init__()
