@@ -55,10 +55,10 @@ async def test_the_cursor_stays_on_its_message_while_others_arrive() -> None:
         for number in range(30):
             scene.say(BOB, f"more {number}", then=SECOND)
         await paint(app, pilot)
+        await until(pilot, lambda: "↓ 30 new" in shown(app))
 
         assert selected(app) == before
         assert top_lines(app)[: len(lines) - 12] == lines[: len(lines) - 12]
-        assert "↓ 30 new" in shown(app)
 
 
 async def test_escape_gives_the_keys_back_to_the_composer_and_follows_again() -> None:
