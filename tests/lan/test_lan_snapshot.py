@@ -58,12 +58,16 @@ async def reach(process: PlainProcess, holds: Callable[[], bool], meaning: str) 
 async def test_a_newcomer_killed_in_a_snapshot_has_everything_once(
     lab: Lab, tmp_path: Path, kills: int, in_the_swap: int
 ) -> None:
-    """The last kills are once all pages are staged: while these are judged, written, committed."""
+    """The last kills are once all pages are staged: while these are judged, written, committed.
+
+    A line is written then each time, and there once from when it is shown as sent on.
+    """
     ended = time.time_ns() - 2 * HOUR
     everything = in_causal_order(histories(10, LINES // 10, ended, LOBBY.channel))
     alice, bob = (person_on(lab, tmp_path, host) for host in (1, 2))
     await fill(alice, LOBBY, everything)
     kept: list[tuple[int, int]] = []
+    said: list[str] = []
     async with PlainProcess(alice):
         for number in range(kills):
             swapping = number >= kills - in_the_swap
@@ -78,6 +82,7 @@ async def test_a_newcomer_killed_in_a_snapshot_has_everything_once(
                     at_bob, lambda: is_time() or bool(at_bob.messages), "a page more is staged"
                 )
                 if swapping:  # each time a little later in it
+                    said += [one["id"] for one in await at_bob.say(f"mine {number}")]
                     for _ in range((number - kills + in_the_swap) * LATER):
                         await at_bob.ask("/who")
                 await at_bob.kill()
@@ -85,13 +90,16 @@ async def test_a_newcomer_killed_in_a_snapshot_has_everything_once(
             if not staged(bob)[0]:
                 break  # the last swap was quicker than we
         async with PlainProcess(bob) as at_bob:
-            await reach(at_bob, lambda: len(log_now(bob)) == LINES, "all is history")
+            await reach(at_bob, lambda: len(log_now(bob)) == LINES + len(said), "all is history")
+            await reach(at_bob, lambda: len(log_now(alice)) == LINES + len(said), "alice has ours")
             assert await at_bob.close() == 0
 
     pages = [one for one, _ in kept if one]
     assert pages == sorted(pages), "no page was lost"
     assert len(kept) >= kills - in_the_swap
     assert log(alice, LOBBY.channel) == log(bob, LOBBY.channel)
+    ours = [one.hex() for _, one in log(bob, LOBBY.channel) if one.hex() in said]
+    assert sorted(ours) == sorted(said)
     assert staged(bob) == (0, 0)
 
 
