@@ -167,7 +167,8 @@ def _cost(session: SessionInfo) -> list[Row]:
     ratio = session.naive / (out + into)
     times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"
     words = f"naive list would cost {size(session.naive)} ({times})"
-    if ratio < 1 and any(one.cells for one in session.rounds):  # of payloads that bring nothing
+    moved = session.got or session.have  # some protocols bring it in what they compare by
+    if ratio < 1 and (not moved or any(one.cells for one in session.rounds)):
         words = f"a plain list would have been cheaper: {size(session.naive)} ({times})"
     return [*rows, Row(words, opens=opens)]
 

@@ -128,6 +128,17 @@ def test_it_says_where_a_plain_list_would_have_been_cheaper() -> None:
     assert ("", "a plain list would have been cheaper: 34.8 kB (0.5x)") in card(dear)
 
 
+HANDSHAKE = RoundInfo(True, 436, 0, 0, 0, 0, "", words="handshake")
+
+
+def test_it_says_so_of_a_handshake_too_unless_messages_came_with_it() -> None:
+    dear = session(12, "carol", HANDSHAKE, result="both have the same")
+    dear = replace(dear, bytes_out=436, bytes_in=436, naive=160)
+
+    assert ("", "a plain list would have been cheaper: 160 B (0.2x)") in card(dear)
+    assert ("", "naive list would cost 160 B (0.2x)") in card(replace(dear, got=3))
+
+
 def test_another_channel_has_its_own_cards() -> None:
     other = replace(session(12, "carol"), channel=ChannelId("f" * 32))
 
