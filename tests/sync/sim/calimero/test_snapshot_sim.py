@@ -370,6 +370,9 @@ def test_whatever_happens_to_five_nodes_all_end_with_one_root_and_one_log(seed: 
         if node.runner is not None and (
             staged == step or (step > 5 and snapshots(node, world).swapping)
         ):
+            if snapshots(node, world).swapping and dice.random() < 0.7:
+                world.write_text(4, "in the swap")
+                world.run(dice.randrange(30) * MILLISECOND)
             if dice.random() < 0.5:
                 world.crash_in_commit(4)
                 world.run(SECOND // 20)
