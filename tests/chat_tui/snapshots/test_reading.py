@@ -69,11 +69,6 @@ async def marked(pilot: Pilot[Any]) -> None:
     await until(pilot, lambda: "Esc back" in shown(pilot.app))
 
 
-async def raw(pilot: Pilot[Any]) -> None:
-    await marked(pilot)
-    await press(pilot, "v")
-
-
 async def unfolded(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await press(pilot, "ctrl+t", "enter")
@@ -150,12 +145,6 @@ def test_an_unfolded_message(snap_compare: SnapCompare, size: tuple[int, int]) -
     app = scenes.screen_of(marked_talk())
 
     assert snap_compare(app, terminal_size=size, run_before=unfolded)
-
-
-def test_a_message_without_its_markup(snap_compare: SnapCompare) -> None:
-    app = scenes.screen_of(marked_talk())
-
-    assert snap_compare(app, terminal_size=NARROW, run_before=raw)
 
 
 @both
