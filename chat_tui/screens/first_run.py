@@ -62,6 +62,8 @@ class FirstRun(Dressed[Answers | None]):
         max-height: 100%;
         padding: 1 2;
         border: round $accent;
+        scrollbar-background: $background;
+        scrollbar-color: $foreground 20%;
     }
     Label { width: 1fr; }
     .question { margin-top: 1; text-style: bold; }

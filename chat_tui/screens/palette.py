@@ -142,6 +142,8 @@ class Palette(ModalScreen[str | None]):
         margin-top: 1;
         background: $surface;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $surface;
+        scrollbar-color: $foreground 20%;
         text-wrap: nowrap;
         text-overflow: ellipsis;
     }

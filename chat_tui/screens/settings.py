@@ -80,6 +80,8 @@ class SettingsScreen(ModalScreen[None]):
         padding: 0;
         background: $surface;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $surface;
+        scrollbar-color: $foreground 20%;
     }
     SettingsScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     SettingsScreen OptionList > .option-list--option-highlighted {
