@@ -24,7 +24,7 @@ from sync.machine import SECOND
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import SEED, Timed, ready
 from tests.support.chat_tui.governed import all_on_alice, removed, screen_of, with_others
-from tests.support.chat_tui.readings import command, shown, until
+from tests.support.chat_tui.readings import command, marked_talk, shown, until
 
 Act: TypeAlias = Callable[[Pilot[Any]], Awaitable[None]]
 
@@ -189,6 +189,7 @@ PICTURES: Final = {
     "details": Picture(repairing, NARROW, open_details),
     "details_wide": Picture(morning, WIDE, open_details),
     "answers": Picture(lambda: scenes.screen_of(scenes.answers()), NARROW, pressing("ctrl+t")),
+    "markup": Picture(lambda: scenes.screen_of(marked_talk()), WIDE, pressing("ctrl+t", "j")),
     "search": Picture(morning, NARROW, search),
     "search_panel": Picture(morning, WIDE, look_for),
     "repair_wide": Picture(repairing, WIDE, pressing("f2", "1", "j")),
