@@ -271,6 +271,10 @@ class Conversation:
         """Note that somebody went to see what came above."""
         self._attention.look_back()
 
+    def see(self, first: Position, last: Position) -> None:
+        """Note that what stands between these places is in sight."""
+        self._attention.see(first, last)
+
     def look_away(self) -> list[Change]:
         """Note that nobody sees the newest messages: what comes from now on is new."""
         return self._decorate_at(self._attention.look_away())

@@ -24,6 +24,8 @@ class Attention:
         self._newest: Position | None = None
         self._new_from: Position | None = None
         self._new_count = 0
+        self._in_sight = self._is_seen = False
+        """Whether the separator is on the screen; whether somebody has had time to see it."""
         self._earlier_from: Position | None = None
         self._goes_on = False
         """True if the separator counts what comes below it, though somebody looks already."""
@@ -63,12 +65,23 @@ class Attention:
         """Note that somebody went to see what came above."""
         self.earlier, self._earlier_from = 0, None
 
+    def see(self, first: Position, last: Position) -> None:
+        """Note that what stands between these places is in sight."""
+        self._in_sight = self._new_from is not None and first <= self._new_from <= last
+        if self._in_sight and not self.watched:
+            self._is_seen = True  # somebody went there
+
     def look_away(self) -> Position | None:
-        """Note that nobody sees the newest messages: what comes from now on is new."""
+        """Note that nobody sees the newest messages: what comes from now on is new.
+
+        The separator goes once it was seen: whoever looks away may be about to go there.
+        """
         if not self.watched:
             return None
         self.watched, self._away_until = False, 0
         self._read_to, separator = self._newest, self._new_from
+        if not self._is_seen and not self._in_sight:
+            return None
         self._new_from, self._new_count = None, 0
         self._goes_on = False
         return separator
@@ -83,6 +96,7 @@ class Attention:
         self._read_to, self._away_until = read_to, away_until
         self._newest = max(self._newest or read_to, read_to, *new[-1:])
         self._new_from, self._new_count = (new[0] if new else None), len(new)
+        self._is_seen = False
         self._goes_on = bool(new)
         if not self.watched:
             self.unread = len(new)
@@ -90,7 +104,7 @@ class Attention:
 
     def wrote(self) -> None:
         """Note that the person wrote: what comes from now on is said to their face."""
-        self._goes_on, self._away_until = False, 0
+        self._goes_on, self._away_until, self._is_seen = False, 0, True
 
     def catch_up(
         self, position: Position, written_ns: Nanos
@@ -104,7 +118,9 @@ class Attention:
         counts = self._goes_on or written_ns < self._away_until
         if counts and self._read_to is not None and position > self._read_to:
             self._new_count += 1
-            self._new_from = min(before or position, position)
+            self._begin_at(position)
+        elif self._in_sight:
+            self._is_seen = True  # before this one, which is said to their face
         return before, self._new_from
 
     def miss(self, position: Position) -> Position | None:
@@ -116,5 +132,10 @@ class Attention:
         self.unread += 1
         self._new_count += 1
         before = self._new_from
-        self._new_from = min(before or position, position)
+        self._begin_at(position)
         return before
+
+    def _begin_at(self, position: Position) -> None:
+        """Put the separator above a new message, if it does not stand further up."""
+        if self._new_from is None or position < self._new_from:
+            self._new_from, self._in_sight, self._is_seen = position, False, False

@@ -456,6 +456,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def _paint_differences(self) -> None:
         before, self._painted = self._painted, self._visible_lines()
+        if self._painted:
+            first, last = (self._painted[at].laid.row.line.position for at in (0, -1))
+            self.conversation.see(first, last)
         says = any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
         if says != self.says_missing:
             self.says_missing = says

@@ -1,5 +1,6 @@
 """The line above what is new, after a restart, over a real disk and a real network."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.support.chat_tui.acquainted import acquainted
 from tests.support.chat_tui.chats import meet, opened, running
 from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.chat_tui.live_screens import screen, until
-from tests.support.chat_tui.readings import shown
+from tests.support.chat_tui.readings import press, shown
 
 pytestmark = pytest.mark.net
 
@@ -35,7 +36,7 @@ async def read_all(data_dir: Path) -> ChannelId:
 
 def rules(app: ChatApp) -> list[str]:
     """The lines that say how many are new."""
-    return [one.strip(" ─") for one in shown(app).splitlines() if " new ─" in one]
+    return re.findall(r"─ ([0-9]+ new) ─", shown(app))
 
 
 async def above_new_lines(data_dir: Path, newest: str) -> tuple[list[str], list[str]]:
@@ -77,3 +78,33 @@ async def test_what_the_disk_had_and_what_comes_later_are_one_number(tmp_path: P
             await bob.send_text(lobby(bob), f"dream {number}")
 
     assert (await above_new_lines(tmp_path, "dream 2"))[0] == ["3 new"]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+async def test_the_line_stands_above_the_first_new_one_when_one_goes_up_there_and_then_goes(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    await read_all(tmp_path)
+    async with running(tmp_path, "bob") as bob:
+        for number in range(60):
+            await bob.send_text(lobby(bob), f"dream {number}")
+        async with (
+            opened(tmp_path, "alice") as alice,
+            screen(alice, size, marks(tmp_path)) as (app, pilot),
+        ):
+            await meet(bob, alice)
+            await until(pilot, lambda: "dream 59" in shown(app))
+            await pilot.pause()
+            at_the_end = rules(app)
+            await press(pilot, "alt+u")
+            await until(pilot, lambda: "dream 0" in shown(app))
+            await pilot.pause()
+            up_there = rules(app)
+            await press(pilot, "escape", "ctrl+end")
+            await until(pilot, lambda: "dream 59" in shown(app))
+            await press(pilot, "pageup")
+            first_unread = app.transcript.conversation.first_unread
+
+    assert at_the_end == []
+    assert up_there == ["60 new"]
+    assert first_unread is None, "it was read"

@@ -104,8 +104,24 @@ def test_looking_again_ends_the_count_and_keeps_the_separator() -> None:
     held.arrive(line(3))
 
     assert (held.unread, [row.new for row in held.rows]) == (0, [0, 1, 0])
+    assert held.look_away() == [], "it is out of sight, and one may be about to go there"
+    assert [row.new for row in held.rows] == [0, 1, 0]
+    first, last = (row.line.position for row in (held.rows[0], held.rows[-1]))
+    held.see(first, last)
+    held.look()
     assert held.look_away() == [Changed(1)]
     assert [row.new for row in held.rows] == [0, 0, 0]
+
+
+def test_a_separator_that_was_in_sight_goes_when_nobody_looks_any_more() -> None:
+    held = conversation(line(1))
+    held.look_away()
+    held.arrive(line(2))
+
+    held.look()
+    held.see(held.rows[0].line.position, held.rows[-1].line.position)
+
+    assert held.look_away() == [Changed(1)]
 
 
 def test_what_comes_above_the_read_part_is_announced_apart() -> None:
