@@ -6,12 +6,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click
-from textual.screen import ModalScreen
 
 from chat_tui.debug.list_view import Listing
 from chat_tui.debug.single_line import OneLine
 from chat_tui.debug.styled_lines import DIM, TITLE, PaneLine
 from chat_tui.details.parts import Part
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.text.safe_text import wrap
 from chat_tui.widgets.scrolling import Scrolling
 
@@ -29,7 +29,7 @@ class Words(Listing):
         event.stop()
 
 
-class Drawer(ModalScreen[None], Scrolling):
+class Drawer(FrontModal[None], Scrolling):
     """A frame with `title`, in it `words`, and below them `below`: what can be done."""
 
     SCROLLED = "Words"

@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.fuzzy import Matcher
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -20,6 +19,7 @@ from chat_tui.commands.table import TABLE
 from chat_tui.keys.names import names_of
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import KEYS, Chosen, with_keys
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells, wrap
@@ -107,7 +107,7 @@ def matching(entries: Sequence[Entry], wanted: str) -> list[Entry]:
     return [entry for score, _, entry in sorted(scored, reverse=True) if score > 0]
 
 
-class Palette(ModalScreen[str | None]):
+class Palette(FrontModal[str | None]):
     """A field and the entries that fit it; its result is the action chosen."""
 
     OPENED_BY: ClassVar = "palette"

@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
 from chat_tui.client.chat import Chat
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
 from chat_tui.screens.people_list import PeopleList
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.addresses import parse_address
@@ -183,7 +183,7 @@ def _anew(chat: Chat, peer: PeerInfo) -> PeerInfo:
     return next((one for one in chat.snapshot().peers if one.peer == peer.peer), peer)
 
 
-class VerifyScreen(ModalScreen[str | None]):
+class VerifyScreen(FrontModal[str | None]):
     """Words, number and code of a pair; returns what was decided, as a sentence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -265,7 +265,7 @@ class VerifyScreen(ModalScreen[str | None]):
         self.dismiss(said)
 
 
-class AddressScreen(ModalScreen[str | None]):
+class AddressScreen(FrontModal[str | None]):
     """Asks for an address to dial."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("dismiss", "close")

@@ -9,8 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ScreenResultType
 
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS
 from chat_tui.widgets.text_screen import REFRESH_S
@@ -21,7 +22,7 @@ BAR_CELLS: Final = 1
 """Of the scroll bar: its place is kept, so that no row is wrapped anew when it appears."""
 
 
-class PeopleList(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
     """A list whose cursor stays on a person, whoever comes or goes; kept up to date."""
 
     BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -21,6 +20,7 @@ from chat_tui.settings.kinds import Whole
 from chat_tui.settings.preferences import Preferences, Source
 from chat_tui.settings.schema import NAME, SETTINGS, Section, Setting, find
 from chat_tui.terminal import character_sets, key_bindings
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick, clip_cells
@@ -54,7 +54,7 @@ HEADINGS: Final = {
 }
 
 
-class SettingsScreen(ModalScreen[None]):
+class SettingsScreen(FrontModal[None]):
     """All settings of `chat` in a list, with a sample of the look below; `usual` as in ChatApp."""
 
     OPENED_BY: ClassVar = "settings"

@@ -10,13 +10,13 @@ inner parts are used here and nowhere else; the tests compare both.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import cast
+from typing import Generic, cast
 
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
 
 Span = tuple[int, int, int]
@@ -119,4 +119,12 @@ class FrontScreen(Screen[None]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as Textual has it
         super().__init__(id=id)
+        self._compositor = FrontToBack()
+
+
+class FrontModal(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+    """The same for a screen over another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._compositor = FrontToBack()

@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from chat_tui.keys.table import with_keys
 from chat_tui.model.command_findings import Listed, indent, line_text
 from chat_tui.model.row import Row, shown_text
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.namesakes import called, shared_among
@@ -45,7 +45,7 @@ TAKES_BACK: Final = " (you: again takes it back)"
 ANY_EMOJI: Final = "/react takes any other emoji, or its name, such as tada."
 
 
-class ChoiceScreen(ModalScreen[int | None]):
+class ChoiceScreen(FrontModal[int | None]):
     """Entries one below the other, of which one is chosen; the answer is its number.
 
     `below` says more about the entry that is chosen now.

@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content, Span
-from textual.events import Click
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from chat_tui.client.chat import Chat
@@ -21,12 +19,14 @@ from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
 from chat_tui.model.command_findings import Hits, line_text
 from chat_tui.model.search_query import USAGE, everywhere, understood
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.namesakes import shared_among
 from chat_tui.text.safe_text import clip_cells
 from chat_tui.text.times import day_of
 from chat_tui.text.word_match import spans, words_of
+from chat_tui.widgets.entries import Entries
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import Glyphs
@@ -49,7 +49,7 @@ KEYS: Final = "Enter goes there · {find_scope} %s · {close} closes"
 SEARCHING: Final = "Searching ..."
 
 
-class FindScreen(ModalScreen[Hits | None]):
+class FindScreen(FrontModal[Hits | None]):
     """See the module docstring; answers with the hits and which of them to go to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,8 +62,6 @@ class FindScreen(ModalScreen[Hits | None]):
         background: $surface; border-top: solid $accent; border-bottom: solid $accent;
     }
     FindScreen Input { background: $surface; }
-    FindScreen VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
-    FindScreen #hits { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
     FindScreen #find-said { width: 1fr; height: auto; dock: bottom; }
     """
 
@@ -76,13 +74,14 @@ class FindScreen(ModalScreen[Hits | None]):
         self._hits: Hits | None = None
         self._chosen = 0
         self._is_searching = self._goes = self._is_gone = False
+        self._list = Entries(self._row, id="hits")
+        self._shared, self._called = frozenset[str](), dict[ChannelId, str]()
 
     def compose(self) -> ComposeResult:
         """The field, what is found, and what there is to say of it."""
         with Vertical():
             yield Input(self._text, placeholder=USAGE, id="search", compact=True)
-            with VerticalScroll(id="hits-frame", can_focus=False):
-                yield Panel(id="hits")
+            yield self._list
             yield Panel(id="find-said")
 
     def on_mount(self) -> None:
@@ -101,12 +100,11 @@ class FindScreen(ModalScreen[Hits | None]):
     def action_step(self, step: int) -> None:
         """Choose a hit further down, or up if negative."""
         if self._hits is not None:
-            self._chosen = min(max(self._chosen + step, 0), len(self._hits.lines) - 1)
-            self._draw()
+            self._choose(min(max(self._chosen + step, 0), len(self._hits.lines) - 1))
 
     def action_page(self, screens: int) -> None:
         """Choose one a screen further."""
-        self.action_step(screens * max(1, self.query_one("#hits-frame").size.height))
+        self.action_step(screens * max(1, self._list.size.height))
 
     def action_leave(self) -> None:
         """Go nowhere."""
@@ -127,15 +125,13 @@ class FindScreen(ModalScreen[Hits | None]):
             self._is_gone = True
             self.dismiss(replace(self._hits, chosen=len(self._hits.lines) - 1 - self._chosen))
 
-    def on_click(self, event: Click) -> None:
+    @on(Entries.Clicked)
+    def _go_or_choose(self, click: Entries.Clicked) -> None:
         """Choose a hit; clicked again, go there."""
-        if event.widget is None or event.widget.id != "hits" or self._hits is None:
-            return
-        if event.y == self._chosen:
+        if click.number == self._chosen:
             self._go()
-        elif 0 <= event.y < len(self._hits.lines):
-            self._chosen = event.y
-            self._draw()
+        else:
+            self._choose(click.number)
 
     # -- inside -------------------------------------------------------------------------------
 
@@ -183,31 +179,36 @@ class FindScreen(ModalScreen[Hits | None]):
     def _draw(self) -> None:
         hits = self._hits
         lines = () if hits is None else hits.lines[::-1]
-        rows: list[Content] = []
-        shared = shared_among(lines, self._chat.snapshot().shared_names)
-        titles = self._titles(lines)
-        day = ""
-        for number, line in enumerate(lines):
-            date = day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
-            shown, day = "" if date == day else date, date
-            query = "" if hits is None else hits.query
-            said = hit_content(line_text(line, shared, titles.get(line.channel, "")), query)
-            is_chosen = number == self._chosen
-            # The chosen one has one ground from end to end: its day is not dim.
-            row = Content.assemble((f"{shown:>{DAY_CELLS}} ", "" if is_chosen else DIM), said)
-            sign = f"{self._glyphs.cursor} " if is_chosen else "  "
-            row = Content(sign) + row
-            rows.append(row.stylize("reverse") if is_chosen else row)
-        self.query_one("#hits", Panel).show(Content("\n").join(rows))
-        frame = self.query_one("#hits-frame")
-        height = frame.size.height
-        if height and not frame.scroll_y <= self._chosen < frame.scroll_y + height:
-            frame.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)
+        self._shared = shared_among(lines, self._chat.snapshot().shared_names)
+        self._called = self._titles(lines)
+        before = (None, *lines)
+        self._list.show(tuple(zip(lines, before, strict=False)), self._chosen)
+
+    def _row(self, hit: tuple[Line, Line | None], is_chosen: bool) -> Content:  # noqa: FBT001
+        """Return a hit as it is listed, with its day unless the one above has the same."""
+        line, above = hit
+        day = _date(line)
+        shown = "" if above is not None and _date(above) == day else day
+        query = "" if self._hits is None else self._hits.query
+        said = hit_content(line_text(line, self._shared, self._called.get(line.channel, "")), query)
+        # The chosen one has one ground from end to end: its day is not dim.
+        row = Content.assemble((f"{shown:>{DAY_CELLS}} ", "" if is_chosen else DIM), said)
+        row = Content(f"{self._glyphs.cursor} " if is_chosen else "  ") + row
+        return row.stylize("reverse") if is_chosen else row
+
+    def _choose(self, number: int) -> None:
+        self._chosen = number
+        self._list.choose(number)
 
     def _titles(self, lines: "tuple[Line, ...]") -> dict[ChannelId, str]:
         from chat_tui.commands.finding import titles_of
 
         return titles_of(self._chat, lines, None if self._everywhere else self._channel)
+
+
+def _date(line: Line) -> str:
+    """Return the day and month of a line."""
+    return day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
 
 
 def hit_content(text: str, query: str) -> Content:

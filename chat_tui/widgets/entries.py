@@ -1,7 +1,7 @@
 """Entries one below the other, of which one is chosen: only those in sight are drawn."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from textual.content import Content
 from textual.events import Click
@@ -11,11 +11,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-Look: TypeAlias = Callable[[Content, bool], Content]
+T = TypeVar("T")
+Look: TypeAlias = Callable[[T, bool], Content]
 """(entry, whether it is the one chosen) to its line, as it is drawn."""
 
 
-class Entries(ScrollView, can_focus=False, inherit_bindings=False):
+class Entries(ScrollView, Generic[T], can_focus=False, inherit_bindings=False):
     """A list as high as its entries, as far as there is room; `look` makes the line of each."""
 
     ALLOW_SELECT = False
@@ -33,16 +34,17 @@ class Entries(ScrollView, can_focus=False, inherit_bindings=False):
             super().__init__()
             self.number = number
 
-    def __init__(self, look: Look, *, id: str) -> None:  # noqa: A002  # as Textual has it
+    def __init__(self, look: Look[T], *, id: str) -> None:  # noqa: A002  # as Textual has it
         super().__init__(id=id)
         self.auto_links = False  # what can be clicked looks as its text does
-        self._look, self._entries, self._chosen = look, list[Content](), 0
+        self._look, self._chosen = look, 0
+        self._entries: Sequence[T] = ()
         self.drawn = 0
         """Lines drawn so far: the measure of the work done."""
 
-    def show(self, entries: Sequence[Content], chosen: int) -> None:
+    def show(self, entries: Sequence[T], chosen: int) -> None:
         """Show other entries, of which one is chosen, which comes into sight."""
-        self._entries, self._chosen = list(entries), chosen
+        self._entries, self._chosen = entries, chosen
         self.virtual_size = Size(self.size.width, len(entries))
         self.refresh()
         self.call_after_refresh(self._bring_into_sight)

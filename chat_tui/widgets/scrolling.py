@@ -15,7 +15,7 @@ OVER_KEYS: Final[list[BindingType]] = [*bindings_of(Place.OVER), *heard_as("leav
 class Scrolling(Screen[None]):
     """A screen of words that are only read: keys scroll it, and close it.
 
-    Of bases, the first is the one whose styles Textual takes: `ModalScreen` goes before this one.
+    Of bases, the first is the one whose styles Textual takes: `FrontModal` goes before this one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS

@@ -7,9 +7,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from chat_tui.keys.table import with_keys
+from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.widgets.panel import Panel
@@ -18,7 +18,7 @@ from chat_tui.widgets.scrolling import Scrolling
 REFRESH_S: Final = 1.0
 
 
-class TextScreen(ModalScreen[None], Scrolling):
+class TextScreen(FrontModal[None], Scrolling):
     """A titled text that scrolls; what `text` returns is asked again every second."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")

@@ -6,18 +6,17 @@ from contextlib import asynccontextmanager
 
 import pytest
 from rich.segment import Segment
-from textual._compositor import Compositor
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.geometry import Region
 from textual.pilot import Pilot
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from chat_tui.terminal.front_to_back import FrontScreen, FrontToBack
-from tests.support.chat_tui.paints import as_textual, cells
+from chat_tui.terminal.front_to_back import FrontModal, FrontScreen, FrontToBack
+from tests.support.chat_tui.paints import CellsSeen, as_textual, cells
 
 SIZE = (60, 18)
 WIDE = "漢字 🙂 e\u0301te\u0301 plain words, 二階 and more of them "
@@ -149,16 +148,46 @@ async def test_one_line_that_changed_costs_one_line() -> None:
         assert app.cover.rendered == [5]
 
 
-async def test_a_screen_below_another_shines_through_as_in_textual() -> None:
-    class Above(ModalScreen[None]):
-        def compose(self) -> ComposeResult:
-            yield Static("above")
+class Above(FrontModal[None]):
+    """A screen over another."""
 
+    CSS = """
+    Above { align: center middle; background: $background 60%; }
+    Above Static { width: 20; height: 3; background: $surface; }
+    Above.-clear { background: transparent; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"above {WIDE}")
+
+
+@pytest.mark.parametrize("clear", [True, False])
+async def test_a_screen_below_another_shines_through_as_in_textual(clear: bool) -> None:
+    class Seen(Layers, CellsSeen):
+        pass
+
+    app = Seen()
+    async with app.run_test(size=SIZE) as pilot:
+        above = Above()
+        above.set_class(clear, "-clear")
+        await app.push_screen(above)
+        await pilot.pause()
+        app.cover.text = "changed"
+        app.cover.refresh()
+        await pilot.pause()
+        above._set_dirty()
+        due = app.due
+
+    assert {at: app.seen[at] for at in due} == due
+
+
+async def test_what_is_below_is_not_rendered_for_what_changes_above() -> None:
     async with layers() as (app, pilot):
         await app.push_screen(Above())
         await pilot.pause()
-        below = app.screen_stack[0]
-        theirs = Compositor()
-        theirs.reflow(below, below.outer_size)
+        app.cover.text = "changed"
+        app.cover.rendered.clear()
+        app.screen.query_one(Static).update("changed")
+        await pilot.pause()
 
-        assert below._compositor.render_strips() == theirs.render_strips()
+        assert app.cover.rendered == []

@@ -1,6 +1,7 @@
 """The search panel: here, everywhere, with filters, and what it says of very many hits."""
 
 import pytest
+from textual.content import Content
 
 from chat_tui.transcript import find_screen
 from chat_tui.transcript.find_screen import FindScreen, hit_content
@@ -100,3 +101,20 @@ def test_what_a_text_says_is_no_markup() -> None:
     content = hit_content("09:00 bob: [bold]tea[/bold] [@click=app.quit]x[/]", "tea")
 
     assert content.plain == "09:00 bob: [bold]tea[/bold] [@click=app.quit]x[/]"
+
+
+async def test_of_many_hits_only_those_in_sight_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def noted(text: str, query: str) -> Content:
+        made.append(text)
+        return hit_content(text, query)
+
+    async with reading(long_talk(), (80, 24)) as (app, pilot):
+        await pilot.press("ctrl+f", *"lin")
+        await until(pilot, lambda: "The newest 200 of 891" in shown(app))
+        monkeypatch.setattr(find_screen, "hit_content", noted)
+        await pilot.press("down")
+        await pilot.pause()
+
+    assert 0 < len(set(made)) < 24

@@ -92,4 +92,5 @@ class CellsSeen(App[None]):
         """Cells as they ought to be seen: all rendered anew, by Textual's own compositor."""
         for widget in self.screen.walk_children(Widget, with_self=True):
             widget._styles_cache.clear()
-        return cells(self, as_textual(self).render_full_update())
+        whole = as_textual(self).render_update(full=True, screen_stack=self._background_screens)
+        return cells(self, whole)
