@@ -122,7 +122,8 @@ async def open_details(pilot: Pilot[Any]) -> None:
 async def search(pilot: Pilot[Any]) -> None:
     await pilot.pause()
     await command(pilot, "/search cable")
-    await until(pilot, lambda: "hit 1 of" in shown(pilot.app))
+    settled = ("hit 1 of 2", "End: newest", "r reply")
+    await until(pilot, lambda: all(word in shown(pilot.app) for word in settled))
 
 
 async def look_for(pilot: Pilot[Any]) -> None:
