@@ -10,7 +10,7 @@ from chat_tui.terminal.themes import author_style, author_styles, text_style
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.machine import Nanos, PeerId
 
-FEW_LINES = 18
+FEW_LINES = 19
 """Lines below which the keys have one and nothing says what comes next."""
 
 WIDE = 110

@@ -28,7 +28,7 @@ COURSE_ENDS = re.compile(r"gives [\d,]+(; [\d.,]+ k?M?B(, a list [\d.,]+ k?M?B)?
 
 TITLES = tuple(one.title for one in SCENARIOS)
 
-SIZES = [(60, 16), (80, 24), (140, 40), (200, 50)]
+SIZES = [(60, 16), (89, 18), (79, 19), (80, 24), (140, 40), (200, 50)]
 
 
 def setting(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> Setting:
