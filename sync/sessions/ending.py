@@ -17,7 +17,8 @@ def result_of(session: Session, missing: int) -> str:
         return session.exchanged.result
     if checked.result is check.Result.DIFFERENT:
         found = checked.need + checked.have
-        return f"{session.protocol.contradicted}: the check found {found} more differences"
+        more = "1 more difference" if found == 1 else f"{found} more differences"
+        return f"{session.protocol.contradicted}: the check found {more}"
     reason = f": {checked.reason}" if checked.reason else ""
     return f"not proved, the check {checked.result.value}{reason}"
 
