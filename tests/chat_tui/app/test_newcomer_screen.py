@@ -98,6 +98,7 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
         await until(pilot, lambda: "room 2 at three" in shown(app).splitlines()[0])
         await until(pilot, lambda: "in sync" in shown(app))
         await until(pilot, lambda: "carol of the office" in names_at(alice))
+        await until(pilot, lambda: alice.snapshot().channels[0].messages == 31)
         pins = await Commands(alice).run("/pins", At(lobby(alice)))
         info = alice.snapshot().channels[0]
         text = shown(app)
