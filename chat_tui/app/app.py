@@ -77,6 +77,12 @@ TURNS_TO_ENGINE: Final = 8
 SLICE_S: Final = 0.01
 """Of events that flood the screen, between looks at what is typed."""
 
+HURRIED_SLICE_S: Final = 0.003
+"""The same while somebody types: a key waits for the slice before it."""
+
+HURRY_FOR_S: Final = 0.5
+"""Time after a key in which another one may come."""
+
 
 QUIT_WITHIN_S: Final = 2.0
 """Time for which leaving waits for what was submitted before; then it goes without."""
@@ -132,6 +138,7 @@ class ChatApp(Overlays):
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
+        self._typed_at = -HURRY_FOR_S
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
@@ -218,9 +225,15 @@ class ChatApp(Overlays):
         self._announcer.note_event(event)
         self._pace.paint_soon()
 
+    @property
+    def _slice_s(self) -> float:
+        """Seconds for which events may keep keys waiting."""
+        since = asyncio.get_running_loop().time() - self._typed_at
+        return HURRIED_SLICE_S if since < HURRY_FOR_S else SLICE_S
+
     def _paint(self) -> None:
         now = asyncio.get_running_loop().time
-        until = now() + SLICE_S
+        until = now() + self._slice_s
         news = self._feed.drain(self._channel, lambda: now() > until)
         if news.more:
             self.set_timer(SLICE_S, self._paint)  # keys have as much time as what floods
@@ -278,6 +291,7 @@ class ChatApp(Overlays):
 
     @on(TextArea.Changed)
     def _tell_typing(self) -> None:
+        self._typed_at = asyncio.get_running_loop().time()
         text = self.composer.text
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)

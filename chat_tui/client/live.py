@@ -492,11 +492,10 @@ class Client:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        if (
-            self._made is not None
-            and self.settings[TYPING_NOTICES]
-            and self.people.may_write(channel)
-        ):
+        if self._made is None:
+            return
+        self._made.hurry()
+        if self.settings[TYPING_NOTICES] and self.people.may_write(channel):
             self._made.tell_typing(channel)
 
     def _take_over(self) -> None:

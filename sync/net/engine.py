@@ -29,6 +29,12 @@ T = TypeVar("T")
 SLICE: Final[Nanos] = 10 * MILLISECOND
 """Time for which the engine may keep the event loop from the UI."""
 
+HURRIED_SLICE: Final[Nanos] = 3 * MILLISECOND
+"""The same while somebody types: a key waits for the slice before it."""
+
+HURRY_FOR: Final[Nanos] = 500 * MILLISECOND
+"""Time after a key in which another one may come."""
+
 GROUP: Final[Nanos] = 40 * MILLISECOND
 """Time after which slices are committed, though more waits. One commit costs as much as handling a
 dozen lines; of a few hundred lines each carries next to nothing of it."""
@@ -112,6 +118,7 @@ class Engine:
         self._acts: dict[int, asyncio.Future[OpId]] = {}
         self._sets: dict[int, asyncio.Future[None]] = {}
         self._tokens = 0
+        self._hurried_until: Nanos = 0
         self._retry = DISK_RETRY[0]
         """Seconds to wait after the disk refuses the next time."""
 
@@ -132,6 +139,15 @@ class Engine:
     def wake(self) -> None:
         """Turn soon: something was given to the runner directly."""
         self._wake.set()
+
+    def hurry(self) -> None:
+        """Keep the loop for shorter slices for a moment: somebody types."""
+        self._hurried_until = self._clock.now() + HURRY_FOR
+
+    def _is_spent(self, began: Nanos) -> bool:
+        """Return whether a slice that began then is over."""
+        now = self._clock.now()
+        return now - began > (HURRIED_SLICE if now < self._hurried_until else SLICE)
 
     async def submit(
         self,
@@ -323,7 +339,7 @@ class Engine:
     def _turn(self, batch: Batch) -> None:
         """Handle what waits, for a slice at most, as part of a batch."""
         began, first = self._clock.now(), len(batch.inputs)
-        self.runner.turn(began, lambda: self._clock.now() - began > SLICE, batch)
+        self.runner.turn(began, lambda: self._is_spent(began), batch)
         added = batch.inputs[first:]
         if any(type(addressed.event) is values.Restored for addressed in added):
             self._watch.leave_out()  # while a channel is taken up, nothing of it is on the screen
@@ -451,7 +467,7 @@ class Engine:
         for release, message_id in zip(batch.releases, needed, strict=True):
             if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
-            if self._clock.now() - began > SLICE:
+            if self._is_spent(began):
                 self._releaser.send()
                 self._measure(began)
                 await asyncio.sleep(0)

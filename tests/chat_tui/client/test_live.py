@@ -119,6 +119,19 @@ async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either
     assert not [event for event in heard.events if isinstance(event, TypingShown)]
 
 
+async def test_a_key_makes_the_engine_leave_the_loop_sooner_whether_others_hear_or_not(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice:
+        alice.settings.change(TYPING_NOTICES, False)
+        assert alice._made is not None
+        engine = alice._made._engine
+        before = engine._hurried_until
+        alice.typing(lobby(alice))
+
+        assert before < alice.snapshot().now < engine._hurried_until
+
+
 async def test_an_open_channel_has_no_code(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice:
         with pytest.raises(LocalError, match="its name is enough"):

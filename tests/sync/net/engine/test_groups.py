@@ -9,7 +9,7 @@ from sync.errors import LocalError, StorageError
 from sync.net import engine as engines
 from sync.runner import input_queue
 from sync.runner.runner import BATCH_MAX
-from tests.support.sync.engines import SLICE_INPUTS, STEP, turning
+from tests.support.sync.engines import SLICE_INPUTS, STEP, Bench, turning
 from tests.support.sync.entries import CHANNEL
 
 LINES = 100
@@ -46,6 +46,33 @@ async def test_slices_of_what_waits_are_one_commit_and_the_loop_turns_between_th
 
         assert bench.journal.commits == [2 * SLICE_INPUTS]
         assert SLICE_INPUTS in waited, "the loop turned between the slices"
+
+
+async def test_slices_are_short_for_a_moment_after_a_key(tmp_path: Path) -> None:
+    async def waited(bench: Bench) -> list[int]:
+        seen: list[int] = []
+        before = len(bench.journal.commits)
+
+        async def look() -> None:
+            while len(bench.journal.commits) == before:
+                seen.append(bench.engine.runner.waiting)
+                await asyncio.sleep(0)
+
+        looking = asyncio.create_task(look())
+        await bench.write(*[f"line {number}" for number in range(2 * SLICE_INPUTS)])
+        await looking
+        return seen
+
+    async with turning(tmp_path) as bench:
+        bench.engine.hurry()
+        hurried = await waited(bench)
+        while bench.engine._clock.now() < bench.engine._hurried_until:
+            pass
+        await bench.engine.settled()
+        at_rest = await waited(bench)
+
+        assert 2 * SLICE_INPUTS - 1 in hurried, "one line a slice"
+        assert 2 * SLICE_INPUTS - 1 not in at_rest
 
 
 async def test_a_group_ends_in_time_and_keeps_the_order(tmp_path: Path) -> None:
