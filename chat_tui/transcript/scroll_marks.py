@@ -24,7 +24,8 @@ from chat_tui.wording.glyphs import Glyphs
 from sync.machine import Nanos
 
 TEXTS_KEPT: Final = 4096
-"""Texts of which is remembered whether they name the reader: more than are ever in memory."""
+"""Texts of which is remembered whether they name the reader, or are hits: more than are ever in
+memory."""
 
 
 PRESSED: Final = "@mouse.down"
@@ -57,6 +58,7 @@ class MarkedReader(Reader):
         self.marks: Mapping[int, Mark] = {}
         """Marks by the line of the scroll bar."""
         self._named: LRUCache[str, bool] = LRUCache(TEXTS_KEPT)
+        self._hit: LRUCache[str, bool] = LRUCache(TEXTS_KEPT)
 
     def on_mount(self) -> None:
         """Draw the scroll bar with the marks from now on."""
@@ -74,6 +76,7 @@ class MarkedReader(Reader):
     def highlight(self, query: str) -> None:
         """Mark the hits at once."""
         super().highlight(query)
+        self._hit.clear()
         self.show_marks()
 
     def show_marks(self) -> None:
@@ -90,7 +93,7 @@ class MarkedReader(Reader):
         for index, row in enumerate(rows):
             if row.tucked:
                 continue
-            if self._words is not NOTHING and spans(self._words, row.text):
+            if self._words is not NOTHING and self._is_hit(row.text):
                 yield index, Mark.HIT
             if not row.line.own and self._names_reader(row.text):
                 yield index, Mark.MENTION
@@ -98,6 +101,12 @@ class MarkedReader(Reader):
                 yield index, Mark.NEW
             if row.gap or row.line.message_id in self._gaps:
                 yield index, Mark.GAP
+
+    def _is_hit(self, text: str) -> bool:
+        hit = self._hit.get(text)
+        if hit is None:
+            hit = self._hit[text] = bool(spans(self._words, text))
+        return hit
 
     def _names_reader(self, text: str) -> bool:
         named = self._named.get(text)

@@ -1,10 +1,15 @@
 """Marks in the scroll bar: what is marked, where, and in which sign."""
 
+import re
+from collections.abc import Sequence
+
 import pytest
 from rich.segment import Segments
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
+from chat_tui.text.word_match import Span, spans
+from chat_tui.transcript import scroll_marks
 from chat_tui.transcript.scroll_marks import Mark, MarkedReader, in_cells, signs_of
 from chat_tui.wording.glyphs import ASCII, UNICODE
 from sync.machine import SECOND
@@ -115,3 +120,28 @@ async def test_the_bar_is_painted_again_only_when_a_mark_differs() -> None:
         app.transcript.highlight("box 27")
 
         assert (unchanged, asked) == ([], [True])
+
+
+async def test_texts_are_looked_through_once_for_each_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+
+    def noted(words: re.Pattern[str], text: str) -> Sequence[Span]:
+        looked.append(text)
+        return spans(words, text)
+
+    async with reading(long_talk(20, 58), (80, 24)) as (app, pilot):
+        await tick(app, pilot)
+        monkeypatch.setattr(scroll_marks, "spans", noted)
+        app.transcript.highlight("box")
+        first = app.transcript.marks
+        rows = len(app.transcript.conversation.rows)
+        seen = len(looked)
+        await tick(app, pilot)
+        again = len(looked)
+        app.transcript.highlight("hello")
+
+    assert (seen, again, len(looked)) == (rows, rows, 2 * rows)
+    assert Mark.HIT in first.values()
+    assert list(app.transcript.marks.values()).count(Mark.HIT) < len(first)
