@@ -9,7 +9,9 @@ Rules:
 4. Of two peers the one with the smaller key begins a session after two beats in a row with another
    root; after the first one since they are linked, if no handshake has told. The other one begins
    after one more, if nothing came of it.
-5. After a session in which they agreed on all that both can judge, roots that still differ are
+5. What a peer told while nothing was taken in, since our channel was empty and waited for its
+   first handshake, is compared as soon as that is over.
+6. After a session in which they agreed on all that both can judge, roots that still differ are
    compared again once one of them is another, or after `AGAIN_AFTER`.
 """
 
@@ -59,6 +61,8 @@ class StateBeats:
         self._unshaken: set[PeerId] = set()
         """Peers with whom no handshake has told the roots since they came."""
         self._agreed: dict[PeerId, _Agreed] = {}
+        self._missed: set[PeerId] = set()
+        """Linked peers that told something while nothing was taken in."""
         self._root = b""
         self._changed_at: Nanos | None = None
 
@@ -86,6 +90,7 @@ class StateBeats:
         self._unshaken.discard(peer)
         self._differing.pop(peer, None)
         self._agreed.pop(peer, None)
+        self._missed.discard(peer)
         if not self._differing:
             self._next = self._soon = None
 
@@ -129,6 +134,17 @@ class StateBeats:
         self._unshaken.remove(peer)
         self._differing[peer] = 0
         return differs
+
+    def missed(self, peer: PeerId) -> None:
+        """A peer told of something while nothing is taken in."""
+        if peer in self._differing:
+            self._missed.add(peer)
+
+    def to_compare(self) -> list[PeerId]:
+        """Return who told of something meanwhile, once: it is taken in again."""
+        found = sorted(self._missed)
+        self._missed.clear()
+        return found
 
     def changed(self, now: Nanos) -> None:
         """Our state changes now; what its root is will be known when somebody asks for it."""

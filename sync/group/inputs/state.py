@@ -33,7 +33,8 @@ def on_state(
         return [values.StateDiffers(event.peer)] if differs else []
     if isinstance(event, values.StateArrived):
         if group.snapshots.holds_back:
-            return []  # it comes with the snapshot, or the next root that is told differs
+            group.state_beats.missed(event.peer)
+            return []  # it comes with the snapshot, or by a session
         return take_news(group, group.stating.on_live(event, reference, group.now), event.peer)
     heads = () if group.governing is None else group.governing.cut()
     if group.governing is not None and not heads:
@@ -64,6 +65,8 @@ def followed(group: Machines, beat: Nanos) -> list[values.Effect]:
             effects += _renewed(group)
             root = group.stating.registers.tree.root
             effects.append(values.TellRoot(tuple(told), root))
+    if not group.snapshots.holds_back:
+        effects += [values.StateDiffers(peer) for peer in group.state_beats.to_compare()]
     if group.stating.counts:
         group.held_marks.grown(len(group.sds.log.order), group.now)
     marked = group.held_marks.deadline()

@@ -127,11 +127,13 @@ def test_state_waits_for_the_snapshot_as_messages_do_or_there_would_be_none() ->
     )  # fmt: skip
 
     during = bob.tell(offered)
-    bob.tell(values.StateArrived(ALICE, (topic.content,)))
+    early = bob.tell(values.StateArrived(ALICE, (topic.content,)))
     empty = bob.group.messages.is_empty
-    bob.tell(Tick(), NOW + DECIDED_WITHIN)
+    over = bob.tell(Tick(), NOW + DECIDED_WITHIN)
     after = bob.tell(offered, NOW + DECIDED_WITHIN)
+    later = bob.tell(Tick(), NOW + DECIDED_WITHIN + SECOND)
 
     assert during == [values.CloseSession(9)]
     assert empty
+    assert [len(only(values.StateDiffers, one)) for one in (early, over, later)] == [0, 1, 0]
     assert values.CloseSession(9) not in after
