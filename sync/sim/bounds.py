@@ -233,6 +233,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Stating._ahead": stating.AHEAD_MAX,
     "StateBeats._differing": _links,
     "StateBeats._unshaken": _links,
+    "StateBeats._missed": _links,
     "StateBeats._new": _links,
     "Unsettled._of": stating.WAITING_MAX,
     "RollingBloomFilter._older": _filter,
