@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -467,6 +467,7 @@ VALUES: Final = st.recursive(
 
 
 @given(st.dictionaries(st.text(), VALUES))
+@settings(max_examples=30, deadline=None)
 def test_a_line_is_what_python_itself_writes(event: json_events.Json) -> None:
     assert json_events.dumps(event) == json.dumps(event, ensure_ascii=False)
 
