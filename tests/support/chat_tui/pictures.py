@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from chat_tui.app.app import ChatApp
 from chat_tui.app.overlays import doctor_content
@@ -19,6 +19,7 @@ from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.settings import schema
+from chat_tui.transcript.find_screen import FindScreen
 from chat_tui.widgets.text_screen import TextScreen
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
@@ -128,7 +129,13 @@ async def search(pilot: Pilot[Any]) -> None:
 
 async def look_for(pilot: Pilot[Any]) -> None:
     await pressing("ctrl+f", *"cable")(pilot)
-    await until(pilot, lambda: "Search #lobby" in shown(pilot.app) and " hit" in shown(pilot.app))
+    screen = pilot.app.screen
+    assert isinstance(screen, FindScreen)
+    await until(
+        pilot, lambda: screen._hits is not None and screen.query_one(Input).value == "cable"
+    )
+    await until(pilot, lambda: " hit" in shown(pilot.app))
+    await pilot.pause()
 
 
 async def open_members(pilot: Pilot[Any]) -> None:
