@@ -24,8 +24,10 @@ class Attention:
         self._newest: Position | None = None
         self._new_from: Position | None = None
         self._new_count = 0
-        self._in_sight = self._is_seen = False
-        """Whether the separator is on the screen; whether somebody has had time to see it."""
+        self._in_sight = False
+        """True while the separator is on the screen."""
+        self._is_seen = False
+        """True if somebody has had time to see it."""
         self._earlier_from: Position | None = None
         self._goes_on = False
         """True if the separator counts what comes below it, though somebody looks already."""

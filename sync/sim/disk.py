@@ -111,7 +111,7 @@ class Disk:
     staged: list[StageSnapshot] = field(default_factory=list)
     """Pages of a snapshot that are not swapped in yet."""
     swapping: bool = False
-    """Whether some of them are history already."""
+    """True if some of them are history already."""
     rotten: set[MessageId] = field(default_factory=set)
     """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)

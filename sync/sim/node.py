@@ -86,7 +86,7 @@ class Swap:
         self._unwritten: list[Record] = []
         """Records that were read, and are lost in a crash."""
         self._shared = False
-        """Whether something was committed since the replay last heard of state."""
+        """True if something was committed since the replay last heard of state."""
 
     def read(self) -> bool:
         """Read another part; returns whether there was one."""

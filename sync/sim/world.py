@@ -80,7 +80,7 @@ class Terms(Struct, frozen=True):
     mesh: bool = True
     """Whether each pair has a link; otherwise one broadcast reaches everybody."""
     reconcile: bool = True
-    """Whether nodes compare what they hold; otherwise SDS repairs alone."""
+    """True if nodes compare what they hold; otherwise SDS repairs alone."""
     protocols: Protocols = WITH_P2PANDA
     rooms: tuple[frozenset[int], ...] = ()
     work: Nanos = 0

@@ -75,7 +75,7 @@ class SqliteSwap:
         self._db: sqlite3.Connection | None = None
         """The connection, while a transaction is open."""
         self._shared = False
-        """Whether something may have been stored since the replay last heard of state."""
+        """True if something may have been stored since the replay last heard of state."""
 
     async def go_on(self, is_awaited: Callable[[], bool]) -> bool:
         """See `sync.runner.journal.Swap`."""

@@ -57,10 +57,9 @@ class Replay:
         self._parked = Parked()
         for outline in aside.parked.outlines.values():
             self._parked.add(outline)
-        waiting = group.waiting_ids()
         self._here = frozenset([bytes.fromhex(one) for one in group.held_ids()])
         """Ids of all that is here. After a start that is also what an ended swap has written."""
-        self._held = {bytes.fromhex(one) for one in group.held_ids() if one not in waiting}
+        self._held = set(self._here.difference(map(bytes.fromhex, group.waiting_ids())))
         """Those of them that do not wait, and of all delivered by now: who builds on these follows
         no gap."""
         self._authors = group.logs.authors()
