@@ -431,10 +431,19 @@ CREATE VIEW lines AS
         );
 """
 
+ONE_ORDER: Final = """
+-- One index of what is delivered, in order: that of lines alone held nearly the same. The last two
+-- columns make it enough by itself, also where reactions are passed over.
+DROP INDEX messages_as_lines;
+DROP INDEX messages_in_order;
+CREATE INDEX messages_in_order ON messages (channel, lamport, message_id, status, kind)
+    WHERE status = 0;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
     GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides, STAGING,
-    SWAPPING,
+    SWAPPING, ONE_ORDER,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

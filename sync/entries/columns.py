@@ -1,8 +1,8 @@
 """An entry as columns of bytes and numbers, for whoever opens a hundred thousand of them.
 
-`open_columns` refuses exactly what `sync.entries.entry.open_content` refuses, in a third of its
-time: it makes no object for each part, and writes no id in hexadecimal. `read_columns` reads again
-what was checked before.
+`open_columns` refuses exactly what `sync.entries.entry.open_content` refuses, in half of its time:
+it makes no object for each part, and writes no id in hexadecimal. `read_columns` reads again what
+was checked before.
 """
 
 import hashlib
@@ -11,6 +11,14 @@ from typing import Final, NamedTuple, TypeAlias
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 
 from proto import entry_pb2
+from sync.entries.canonical import (
+    Groups,
+    canonical_of,
+    fixed_of,
+    heads_of,
+    number_of,
+    parents_of,
+)
 from sync.entries.entry import (
     BODY_MAX,
     CHANNEL_SIZE,
@@ -128,6 +136,8 @@ def read_columns(content: bytes) -> Columns:
     Raises:
         DecodeError: it is no entry at all.
     """
+    if (parts := canonical_of(content)) is not None:
+        return _columns_of(parts[0], parts[1], parts[3])
     try:
         header_bytes = _open_signed(content).header
         return _columns(_open_header(header_bytes), header_bytes)
@@ -140,6 +150,24 @@ def open_columns(content: bytes) -> Signed:
 
     Raises:
         DecodeError: not an entry, not canonical, over a limit, or another body than was signed.
+    """
+    parts = canonical_of(content)
+    if parts is None:
+        return open_step_by_step(content)
+    groups, header_bytes, signature, body_size = parts
+    body = content[len(content) - body_size :]
+    if body_size > BODY_MAX or groups[-1] != hashlib.sha256(body).digest():
+        return open_step_by_step(content)  # which says what is wrong
+    columns = _columns_of(groups, header_bytes, body_size)
+    check_heads(columns.governance)
+    return Signed(columns, header_bytes, signature)
+
+
+def open_step_by_step(content: bytes) -> Signed:
+    """Parse an SDS message's content, whatever it looks like, and say what is wrong with it.
+
+    Raises:
+        DecodeError: as `open_columns`.
     """
     try:
         signed = _open_signed(content)
@@ -166,6 +194,27 @@ def open_columns(content: bytes) -> Signed:
         raise DecodeError("the body is not the one that was signed")
     _check(columns)
     return Signed(columns, header_bytes, signature)
+
+
+def _columns_of(groups: Groups, header_bytes: bytes, body_size: int) -> Columns:
+    author, channel, log, seq, backlink, skiplink, created, lamport, parents, heads, kind, *_ = (
+        groups
+    )
+    return Columns(
+        hashlib.sha256(header_bytes).digest(),
+        channel,
+        author,
+        fixed_of(log),
+        number_of(seq),
+        backlink,
+        skiplink,
+        fixed_of(created),
+        number_of(lamport),
+        tuple(parents_of(parents)),
+        tuple([head for (head,) in heads_of(heads)]) if heads else (),
+        number_of(kind),
+        body_size,
+    )
 
 
 def _columns(header: entry_pb2.Header, header_bytes: bytes) -> Columns:

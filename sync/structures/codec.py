@@ -27,6 +27,12 @@ def encode_uvarint(value: int) -> bytes:
     """Return `value`, 0 <= value < 2**64, as LEB128: 7 bits a byte, least significant first."""
     if 0 <= value < CONTINUES:
         return SHORT[value]
+    if 1 << 35 <= value < 1 << 42:  # milliseconds since 1970 have six bytes until 2109
+        return bytes((
+            value & 0x7F | CONTINUES, value >> 7 & 0x7F | CONTINUES,
+            value >> 14 & 0x7F | CONTINUES, value >> 21 & 0x7F | CONTINUES,
+            value >> 28 & 0x7F | CONTINUES, value >> 35,
+        ))  # fmt: skip
     assert 0 <= value <= UVARINT_MAX, f"{value} does not fit {UVARINT_BITS} bits"
     encoded = []
     while value >= CONTINUES:

@@ -50,9 +50,8 @@ def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
     first: tuple[int, bytes] | None = None
     ours = bytes.fromhex(me)
     own: set[int] = set()
-    for record in chunk.records:
-        signed = open_columns(record)
-        gate.check_columns(signed)
+    opened = [open_columns(record) for record in chunk.records]
+    for signed in opened:
         columns = signed.columns
         place = (columns.lamport, columns.message_id)
         if last is not None and place >= last:
@@ -60,6 +59,9 @@ def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
         first, last = first or place, place
         if columns.author == ours:
             own.add(columns.log)
+    # Signatures come last: what is wrong with the rest of a page costs none.
+    for signed in opened:
+        gate.check_columns(signed)
     ends = _named(last)
     if chunk.head.cursor != ends:
         raise RemoteError("a page whose cursor is not the place of its last message")

@@ -134,8 +134,9 @@ class Replay:
             status, after_gap = Status.PARKED, False
         else:
             held = self._held
-            status = Status.DELIVERED
-            after_gap = any(parent not in held for parent, _, _ in columns.parents)
+            status, after_gap = Status.DELIVERED, False
+            for parent, _, _ in columns.parents:  # a quarter of the time of a generator
+                after_gap |= parent not in held
             held.add(columns.message_id)
             self._authors.add(columns.author)
         return (

@@ -269,7 +269,7 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             INSERT INTO texts (texts, rowid, nick, text)
                 VALUES ('delete', {number}, 'ann', 'tea at five');
             INSERT INTO texts (rowid, nick, text) VALUES ({number}, 'ann', 'tea at four');
-            DROP VIEW lines; DROP INDEX messages_as_lines; DROP TABLE changes; DROP TABLE damaged;
+            DROP VIEW lines; DROP TABLE changes; DROP TABLE damaged;
             DROP TABLE awaited_links;
             DROP TABLE nicks; DROP TABLE key_warnings; DROP INDEX peers_blocked; DROP TABLE clocks;
             DROP TRIGGER authors_lose; DROP TABLE authors; DROP TABLE counted;

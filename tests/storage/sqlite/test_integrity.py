@@ -62,7 +62,7 @@ async def test_a_row_that_an_index_lacks_is_found_and_the_index_made_anew(tmp_pa
 
 
 @pytest.mark.parametrize(
-    "what", ["messages_in_order", "messages_as_lines", "texts_data", "texts_idx"]
+    "what", ["messages_in_order", "messages_by_time", "texts_data", "texts_idx"]
 )
 async def test_a_page_of_an_index_that_is_gone_is_mended(tmp_path: Path, what: str) -> None:
     path = tmp_path / "chat.db"

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proto import entry_pb2
-from sync.entries.columns import columns_of, entry_of, open_columns, read_columns
-from sync.entries.entry import Entry, Kind, encode_content, encode_header, open_content
+from sync.entries.canonical import canonical_of
+from sync.entries.columns import (
+    columns_of,
+    entry_of,
+    open_columns,
+    open_step_by_step,
+    read_columns,
+)
+from sync.entries.entry import BODY_MAX, Entry, Kind, encode_content, encode_header, open_content
 from sync.errors import DecodeError
 from sync.group.ingest import Gate, message_of
 from tests.support.sync.entries import CHANNEL, Author
@@ -55,6 +62,7 @@ def verdict(content: bytes) -> Entry | None:
             open_columns(content)
         return None
     signed = open_columns(content)
+    assert signed == open_step_by_step(content)
     assert signed.columns == columns_of(entry) == read_columns(content)
     assert (signed.header_bytes, signed.signature) == (entry.header_bytes, entry.signature)
     assert signed.columns.body_of(content) == entry.body
@@ -116,3 +124,94 @@ def test_the_message_around_columns_is_that_around_the_entry(
     ).entry
     stored = gate.store(entry, message_of(entry))
     assert gate.wrap(columns_of(entry), entry.content) == (stored.payload, stored.waku_hash)
+
+
+@given(
+    st.integers(1, 2**63 - 1),
+    st.integers(1, 2**63 - 1),
+    st.integers(0, 16),
+    st.integers(0, 16),
+    st.sampled_from([0, 1, 127, 128, 16_383, 16_384, BODY_MAX]),
+)
+def test_what_people_write_is_read_at_once(
+    seq: int, lamport: int, parents: int, heads: int, body: int
+) -> None:
+    author = Author("carol")
+    after = [author.write(f"line {number}") for number in range(parents)]
+    governance = tuple(sorted(hashlib.sha256(bytes([number])).digest() for number in range(heads)))
+    entry = author.write(after=after, lamport=lamport, created_ns=7, body=bytes(body)).entry
+    header = encode_header(replace(entry.header, seq=seq, governance=governance))
+    content = encode_content(header, entry.signature, entry.body)
+    assert canonical_of(content) is not None
+    assert verdict(content) is not None
+
+
+def respelled(content: bytes, old: bytes, new: bytes) -> bytes:
+    """A content with another spelling of something in its header, whose size is told right."""
+    signed = entry_pb2.SignedEntry.FromString(content)
+    assert signed.header.count(old) == 1, "the place is known"
+    return encode_content(signed.header.replace(old, new), signed.signature, signed.body)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"\x28\x02\x32", b"\x28\x82\x00\x32"),  # seq, longer than need be
+        (b"\x21" + bytes(7) + b"\x01\x28", b"\x21" + bytes(8) + b"\x28"),  # a log of 0
+        (b"\x41" + bytes([7, *bytes(7)]), b"\x41" + bytes(8)),  # a time of 0
+        (b"\x48\x05", b"\x48\x00"),  # a Lamport time of 0
+        (b"\x60\x01", b"\x60\x00"),  # a kind of 0
+        (b"\x60\x01", b""),  # which is right
+        (b"\x60\x01\x68", b"\x60\x81\x80\x80\x80\x80\x00\x68"),
+        (b"\x08\x01\x12", b"\x12"),  # no version
+    ],
+)
+def test_another_spelling_is_not_read_at_once(old: bytes, new: bytes) -> None:
+    author = Author("carol", log=1 << 56)
+    content = author.write("two", after=[author.write()], lamport=5, created_ns=7).entry.content
+    spelled = respelled(content, old, new)
+    assert (canonical_of(content) is None, canonical_of(spelled) is None) == (False, bool(new))
+    assert (verdict(spelled) is None) == bool(new)
+
+
+def test_sizes_longer_than_need_be_are_not_read_at_once() -> None:
+    author = Author("carol")
+    signed = author.write("hi", after=[author.write()]).entry
+    header, body = signed.header_bytes, signed.body
+    assert len(header) >= 0x80 > len(body)
+    size = bytes([len(header) & 0x7F | 0x80, len(header) >> 7])
+    end = b"\x12\x40" + signed.signature
+    assert canonical_of(b"\x0a" + size + header + end + b"\x1a" + bytes([len(body)]) + body)
+    for spelled in (
+        b"\x0a"
+        + size[:1]
+        + bytes([size[1] | 0x80, 0])
+        + header
+        + end
+        + b"\x1a"
+        + bytes([len(body)])
+        + body,
+        b"\x0a" + size + header + end + b"\x1a" + bytes([len(body) | 0x80, 0]) + body,
+        b"\x0a" + size + header + end + b"\x1a" + bytes([len(body)]) + body + b"\x00",
+    ):
+        assert canonical_of(spelled) is None
+        assert verdict(spelled) is None
+
+
+@given(st.data())
+def test_only_canonical_bytes_are_read_at_once(data: st.DataObject) -> None:
+    author = Author("carol")
+    first = author.write("one", governance=(bytes(32),))
+    written = author.write("two" * 50, after=[first], governance=(bytes(32), bytes([1]) * 32))
+    content = bytearray(written.entry.content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at : at + data.draw(st.integers(0, 3))] = data.draw(
+            st.one_of(st.binary(max_size=4), st.sampled_from([b"\x80", b"\x80\x00", bytes(8)]))
+        )
+    if canonical_of(bytes(content)) is not None:
+        signed = entry_pb2.SignedEntry.FromString(bytes(content))
+        header = entry_pb2.Header.FromString(signed.header)
+        assert header.SerializeToString(deterministic=True) == signed.header
+        assert signed.SerializeToString(deterministic=True) == bytes(content)
+    verdict(bytes(content))
