@@ -33,17 +33,25 @@ class Panel(Static, Entitled):
         self._shown = Content("")
 
     def show(self, content: Content) -> None:
-        """Show `content`; lay the screen out again only if its size differs."""
+        """Show `content`; lay the screen out again only if the panel's size follows from it."""
         if content.is_same(self._shown):
             return
         before, self._shown = self._shown, content
-        size = _extent(content.plain)
-        if size != _extent(before.plain):
+        size, size_before = _extent(content.plain), _extent(before.plain)
+        room = self.content_size.width
+        wraps = max(size.width, size_before.width) > room
+        if size != size_before and self._follows(size, size_before, wraps=wraps):
             self.refresh(layout=True)
-        elif size.width > self.content_size.width:
+        elif wraps or size.height != size_before.height:
             self.refresh()  # some lines are wrapped: where each of them stands is not known here
         else:
-            self.refresh(*_differences(before, content, self.content_size.width))
+            self.refresh(*_differences(before, content, room))
+
+    def _follows(self, size: Size, before: Size, *, wraps: bool) -> bool:
+        """Return whether the panel is as large as its text, in a way in which that differs."""
+        if self.styles.is_auto_width and size.width != before.width:
+            return True
+        return self.styles.is_auto_height and (wraps or size.height != before.height)
 
     def render(self) -> Content:
         """Return what is shown."""

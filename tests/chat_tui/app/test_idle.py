@@ -104,13 +104,22 @@ async def test_a_panel_of_wrapped_lines_is_painted_whole() -> None:
         assert app.lines() == ["a line of", "words", "eve"]
 
 
-@pytest.mark.parametrize("now", [("bob", "carol"), ("bobby",), ("東京",)])
-async def test_a_panel_of_another_size_is_laid_out_anew(now: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("now", "asked"),
+    [
+        (("bob", "carol"), "layout"),
+        (("bobby",), Region(0, 0, 10, 1)),
+        (("東京",), Region(0, 0, 10, 1)),
+    ],
+)
+async def test_a_panel_of_another_height_is_laid_out_anew(
+    now: tuple[str, ...], asked: Region | str
+) -> None:
     app = OnePanel(people("bob"))
     async with app.run_test(size=(40, 12)) as pilot:
         app.panel.asked = []
         app.panel.show(people(*now))
         await pilot.pause()
 
-        assert "layout" in app.panel.asked
+        assert app.panel.asked[:1] == [asked]
         assert app.lines() == list(now)
