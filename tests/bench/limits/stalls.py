@@ -129,11 +129,15 @@ def _history(searched: int) -> Person:
 
 
 def _wait_until_ready(programs: Programs, person: Person) -> None:
-    """Wait until a program answers, and has nothing left to do of its start."""
+    """Wait until a program answers, and has nothing left to do of its start.
+
+    Only then does it measure: until it has measured anything, it would tell of no wait at all.
+    """
     for _ in range(int(READY_WITHIN_S)):
         programs.run(1.0)
         try:
-            _status(person)
+            if not _block_ms(person):
+                continue
         except subprocess.CalledProcessError:
             continue
         programs.run(2.0)
