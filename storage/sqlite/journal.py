@@ -51,6 +51,7 @@ from storage.sqlite.queries import (
     LOADING_AFTER,
     LOADING_IDS,
     LOG,
+    NEWEST_OWN,
     NEWEST_TIPS,
     OF_CHANNEL,
     OF_MESSAGE,
@@ -433,9 +434,7 @@ def _restore(
     assert joined is not None, f"channel {channel.hex()} was not added"
     (own_log,) = joined
     author = bytes.fromhex(me)
-    (newest_own,) = db.execute(
-        "SELECT max(created_ns) FROM unparked WHERE channel = ? AND author = ?", (channel, author)
-    ).fetchone()
+    (newest_own,) = db.execute(NEWEST_OWN, (channel, author)).fetchone()
     log = stamped_rows(db.execute(LOG, (channel,)))
     sync_ids = stamped_rows(db.execute(SYNC_IDS, (channel,)))
     outgoing = db.execute(

@@ -79,10 +79,17 @@ FORGET_COMPARED: Final = """
     )
 """
 COMPARED: Final = "SELECT peer, at_ns FROM compared WHERE channel = ? ORDER BY peer"
+# Both indexes of what is delivered have this order, and SQLite takes the one that has all.
 GAPS: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
-    FROM delivered
-    WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+    FROM messages INDEXED BY messages_after_gap
+    WHERE channel = ? AND status = 0 AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+# From the newest down, until one is ours: of whoever never wrote that would be all.
+NEWEST_OWN: Final = """
+    SELECT max(created_ns) FROM unparked WHERE channel = ?1 AND author = ?2
+        AND EXISTS (SELECT 1 FROM messages WHERE channel = ?1 AND author = ?2)
 """
 REPLACED: Final = """
     SELECT held_back.message_id FROM held_back CROSS JOIN changes ON target = held_back.message_id

@@ -1,0 +1,55 @@
+"""Indexes by which SQLite reads what a start needs: none of it takes longer as a history grows."""
+
+from pathlib import Path
+
+import pytest
+
+from storage.sqlite.author_logs import LOGS, PARKED
+from storage.sqlite.columns import to_u64
+from storage.sqlite.queries import GAPS, LOADING_IDS, NEWEST_OWN, NEWEST_TIPS, UNSENT
+from tests.support.storage.stores import delivered, opened
+from tests.support.sync.entries import CHANNEL, Author, identity
+
+KEY, AUTHOR = bytes(16), bytes(32)
+
+
+@pytest.mark.parametrize(
+    ("query", "values", "steps"),
+    [
+        (GAPS, (KEY, 9), ["messages_after_gap (channel=?)"]),
+        (NEWEST_TIPS, (KEY, 2), ["messages_in_order (channel=?)"]),
+        (
+            NEWEST_OWN,
+            (KEY, AUTHOR),
+            ["messages_by_time (channel=?)", "messages_by_log (channel=? AND author=?)"],
+        ),
+        (PARKED, (KEY,), ["messages_held_back (channel=? AND status=?)"]),
+        (UNSENT, (KEY,), ["messages_held_back (channel=? AND status=?)"]),
+        (LOADING_IDS, (KEY, 3), ["messages_loading (channel=? AND status=?)"]),
+        (LOGS, (KEY,), ["COVERING INDEX messages_by_log (channel=?)"]),
+    ],
+)
+async def test_a_start_reads_by_the_index_made_for_it(
+    tmp_path: Path, query: str, values: tuple[object, ...], steps: list[str]
+) -> None:
+    async with opened(tmp_path / "chat.db") as store:
+        plan = await store.database.read(
+            lambda db: db.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
+        )
+    searches = [step for *_, step in plan if step.startswith(("SEARCH", "SCAN"))]
+    assert len(searches) == len(steps)
+    for search, step in zip(searches, steps, strict=True):
+        assert search.endswith(step)
+
+
+@pytest.mark.parametrize("wrote", [True, False])
+async def test_whoever_never_wrote_has_no_newest_message(tmp_path: Path, wrote: bool) -> None:
+    ann, me = Author("ann"), Author("me")
+    lines = [ann.write(created_ns=5), *[me.write(created_ns=7)] * wrote, ann.write(created_ns=9)]
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(*lines))
+        values = (bytes.fromhex(CHANNEL), bytes.fromhex(identity("me").peer_id))
+        [(newest,)] = await store.database.read(
+            lambda db: db.execute(NEWEST_OWN, values).fetchall()
+        )
+    assert (newest is not None, newest is not None and to_u64(newest)) == (wrote, wrote and 7)
