@@ -329,7 +329,8 @@ class Check:
         self._reason = ending.value if ending else ""
 
     def _finished(self) -> CheckFinished:
-        return CheckFinished(
+        """Tell the end, and let go of what was compared: the session goes on to transfer."""
+        finished = CheckFinished(
             self._result,
             self._floor,
             self._count,
@@ -339,6 +340,8 @@ class Check:
             self._reason,
             None if self._aside is None else self._peer_aside,
         )
+        self._held = self._asking = self._answering = None
+        return finished
 
     def _step(self, step: Step) -> None:
         self._phase = TRANSITIONS[self._phase][step]

@@ -21,7 +21,9 @@ from sync.group.values import LoadHeldBack, Outline
 from sync.machine import SECOND, MessageId, Nanos, PeerId, earlier
 from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry
-from sync.structures.ordered_set import SyncId
+from sync.structures.ids import Ids
+from sync.structures.ordered_set import HASH_BYTES, SyncId
+from sync.structures.row_table import RowTable
 
 PATIENCE: Final[Nanos] = 20 * SECOND
 """Time in which another session may begin after one that was cut; then what came is shown."""
@@ -54,7 +56,7 @@ class OnItsWay:
     """Messages that sessions are about to bring; see `sync.sds.coming.Coming`."""
 
     def __init__(self) -> None:
-        self.ids: Counter[bytes] = Counter()
+        self.ids = RowTable(HASH_BYTES)
         """Waku hashes: how many sessions want each, and one more for what is in `Loading.left`."""
         self.authors: Counter[PeerId] = Counter()
         """Authors whose logs sessions bring, and how many do."""
@@ -69,7 +71,8 @@ class OnItsWay:
 
     def brings(self, entry: HistoryEntry) -> bool:
         """Return whether the message that `entry` names is on its way."""
-        return entry.retrieval_hint in self.ids or self.brings_of(entry.sender_id)
+        hint = entry.retrieval_hint
+        return (hint is not None and hint in self.ids) or self.brings_of(entry.sender_id)
 
     def is_asked_for(self, entry: HistoryEntry) -> bool:
         """Return whether it is on its way at all; nobody else is asked for it then."""
@@ -118,12 +121,16 @@ class Loading:
 
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
-        self.want_hashes([one.hash for one in ids])
+        if self.in_vain:
+            self.want_hashes([one.hash for one in ids])
+        else:
+            self.coming.count(Ids.of(ids).hashes)
 
     def want_hashes(self, hashes: Iterable[bytes]) -> None:
         """A session has asked for messages by these Waku hashes."""
         in_vain = self.in_vain
-        self.coming.update(one for one in hashes if in_vain.get(one, 0) < IN_VAIN_MAX)
+        hoped = [one for one in hashes if in_vain.get(one, 0) < IN_VAIN_MAX]
+        self.coming.count(b"".join(hoped))
 
     def unwant(self, ids: Iterable[SyncId], now: Nanos, *, stalled: bool = False) -> None:
         """A session does not bring these; see `unwant_hashes`."""
@@ -176,7 +183,7 @@ class Loading:
         return (
             entry.message_id in way.messages
             or entry.sender_id in way.authors
-            or (waku_hash is not None and way.ids[waku_hash] > (waku_hash in self.left))
+            or (waku_hash is not None and way.ids.number(waku_hash) > (waku_hash in self.left))
         )
 
     def expect(self, peer: PeerId, *, comes: bool) -> None:
@@ -199,7 +206,7 @@ class Loading:
     def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
         self.in_vain.pop(waku_hash, None)
-        if self.coming.pop(waku_hash, 0):
+        if self.coming.change(waku_hash, 0):
             self.left.pop(waku_hash, None)
             self._came_at = now
         self.awaited.discard(waku_hash)
@@ -211,8 +218,8 @@ class Loading:
         if not self.on_its_way and not self.ids:
             return False
         return any(
-            (self.on_its_way.brings(entry) or entry.message_id in self.ids)
-            and not delivered(entry.message_id)
+            not delivered(entry.message_id)
+            and (self.on_its_way.brings(entry) or entry.message_id in self.ids)
             for entry in history
         )
 
@@ -275,9 +282,9 @@ class Loading:
 
     def _drop(self, waku_hash: bytes) -> None:
         """One session less wants it."""
-        self.coming[waku_hash] -= 1
-        if not self.coming[waku_hash]:
-            del self.coming[waku_hash]
+        wanted = self.coming.number(waku_hash) - 1
+        self.coming.change(waku_hash, wanted)
+        if not wanted:
             self.awaited.discard(waku_hash)
 
     def _give_up(self, waku_hash: bytes) -> None:

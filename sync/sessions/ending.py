@@ -5,6 +5,8 @@ from sync.machine import Nanos
 from sync.sessions.brought import Brought
 from sync.sessions.session import Session
 from sync.sessions.values import Outcome, SessionEnded
+from sync.structures.row_table import RowTable
+from sync.structures.set_digest import ROW_BYTES
 
 
 def result_of(session: Session, missing: int) -> str:
@@ -30,7 +32,7 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.result, session.ended_at, session.outcome = result, now, outcome
     session.cards = tuple(session.rounds)
     session.local = session.held = session.exchange = session.checking = None
-    session.found, session.pushed, session.lacked = [], [], set()
+    session.pushed, session.lacked = [], RowTable(ROW_BYTES)
     session.brought, session.put_off = Brought(), set()
     session.early_frame = None
     return SessionEnded(

@@ -1,5 +1,6 @@
 """Fetching of missing messages: pushed ones let in, and the rest shared out among peers."""
 
+from collections.abc import Sequence
 from typing import Final, Protocol, assert_never
 
 from sync.machine import MessageId, Nanos, PeerId
@@ -26,6 +27,7 @@ from sync.sessions.values import (
     WantedLogs,
     WantedMessages,
 )
+from sync.structures.ids import Ids
 from sync.structures.ordered_set import SyncId
 
 LOOKED_AFTER: Final = 64
@@ -40,7 +42,7 @@ class End(Protocol):
         session: Session,
         result: str,
         now: Nanos,
-        missing: tuple[SyncId, ...] | None = None,
+        missing: Sequence[SyncId] | None = None,
         *,
         stops: bool = False,
     ) -> list[Effect]:
@@ -123,15 +125,18 @@ class Fetching:
     def differ(
         self,
         session: Session,
-        need: tuple[SyncId, ...],
-        have: tuple[SyncId, ...],
+        need: Sequence[SyncId],
+        have: Sequence[SyncId],
         now: Nanos,
     ) -> list[Effect]:
         """Want what we lack, which may have been pushed already, and note what the peer lacks."""
         session.need += len(need)
         session.have += len(have)
-        session.pushed += have
-        session.lacked.update(have)
+        if have:
+            lacked = Ids.of(have)
+            session.pushed.append(lacked)
+            session.lacked.insert(lacked.rows, 1)
+        need = Ids.of(need)
         wanted: list[Effect] = [Wanted(need)] if need and not session.given_up else []
         return wanted + self.feed(session, receiving.Wanted(need), now)
 
@@ -193,7 +198,7 @@ class Fetching:
                 session.put_off.discard(message_id)
                 session.brought.add(sync_id, aside=True)  # where it lies is not known yet
                 effects += [] if session.put_off else [Continue(session.number)]
-            if sync_id in session.transfer.wanted:
+            if session.transfer.wants(sync_id):
                 session.got += 1
                 effects += self.feed(session, receiving.Here(sync_id), now)
         self.shares.came(sync_id)
@@ -202,7 +207,7 @@ class Fetching:
     def awaits(self, sync_id: SyncId, message_id: MessageId) -> bool:
         """Return whether a session still expects this message, of its peer or of others."""
         return self.shares.lacks(sync_id) or any(
-            sync_id in one.transfer.wanted or message_id in one.put_off
+            one.transfer.wants(sync_id) or message_id in one.put_off
             for one in self._table.running.values()
         )
 

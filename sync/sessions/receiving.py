@@ -9,13 +9,15 @@ Rules:
 3. The machine never looks into an item: who feeds it computes the `SyncId` from the message.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from enum import Enum
 from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
 from sync.machine import SECOND, Nanos, Tick
+from sync.sessions.found_ids import Fate, FoundIds
+from sync.structures.ids import Ids
 from sync.structures.ordered_set import SyncId
 
 WAITING_MAX = 1_000
@@ -74,7 +76,7 @@ class Reason(Enum):
 class Wanted(Struct, frozen=True):
     """Input: ids that reconciliation has just found missing (`Differences.need`)."""
 
-    ids: tuple[SyncId, ...]
+    ids: Sequence[SyncId]
 
 
 class Arrived(Struct, frozen=True):
@@ -116,7 +118,7 @@ class TransferFinished(Struct, frozen=True):
     """Effect, once: nothing more is expected of the peer."""
 
     got: int
-    missing: tuple[SyncId, ...]
+    missing: Sequence[SyncId]
     """Wanted and not received, rising."""
 
 
@@ -129,12 +131,9 @@ class Transfer:
 
     def __init__(self) -> None:
         self._phase = Phase.DECIDING
-        self._missing: set[SyncId] = set()
+        self.found = FoundIds()
+        """Ids that were wanted; to be looked into only."""
         self._accepted = 0
-        self._got: set[SyncId] = set()
-        """Accepted while ids may still be found missing. Those accepted later are not kept, of a
-        hundred thousand that would be 25 MB: a second copy is not among the missing any more."""
-        self._elsewhere: set[SyncId] = set()
         self._waiting: dict[SyncId, Arrived] = {}
         self._waiting_bytes = 0
         self._expires_at: Nanos | None = None
@@ -146,19 +145,18 @@ class Transfer:
         return self._phase
 
     @property
-    def missing(self) -> tuple[SyncId, ...]:
+    def missing(self) -> Ids:
         """Wanted ids whose messages have not come, rising."""
-        return tuple(sorted(self._missing))
+        return self.found.missing
 
-    @property
-    def wanted(self) -> set[SyncId]:
-        """The same as it is kept, to be looked into only."""
-        return self._missing
+    def wants(self, sync_id: SyncId) -> bool:
+        """Return whether an id is one of these."""
+        return self.found.is_missing(sync_id)
 
     @property
     def elsewhere(self) -> int:
         """Number of wanted messages that came from somebody else."""
-        return len(self._elsewhere)
+        return self.found.count(Fate.ELSEWHERE)
 
     @property
     def open(self) -> bool:
@@ -168,12 +166,12 @@ class Transfer:
     @property
     def lacking(self) -> int:
         """Number of missing ids."""
-        return len(self._missing)
+        return self.found.count(Fate.MISSING)
 
     @property
     def ids(self) -> int:
         """Number of ids kept: of missing messages, and of those that came."""
-        return len(self._missing) + len(self._got) + len(self._elsewhere)
+        return sum(map(self.found.count, (Fate.MISSING, Fate.GOT, Fate.ELSEWHERE)))
 
     @property
     def waiting_bytes(self) -> int:
@@ -205,28 +203,25 @@ class Transfer:
             case _:
                 assert_never(event)
 
-    def _on_wanted(self, ids: Iterable[SyncId]) -> list[Effect]:
+    def _on_wanted(self, ids: Sequence[SyncId]) -> list[Effect]:
         """Want ids, and let in those that came before we knew."""
         assert self._phase in {Phase.DECIDING, Phase.ENDED_EARLY}, "nothing was left to decide"
+        self.found.add(Ids.of(ids))
         effects: list[Effect] = []
-        for sync_id in ids:
-            if sync_id in self._got:
-                continue
+        for sync_id in ids if self._waiting else ():
             early = self._waiting.pop(sync_id, None)
-            if early is None:
-                self._missing.add(sync_id)
-            else:
+            if early is not None:
                 self._waiting_bytes -= early.size
                 effects.append(self._accept(early))
         return effects
 
     def _on_arrived(self, arrived: Arrived, now: Nanos) -> list[Effect]:
-        if arrived.sync_id in self._got or arrived.sync_id in self._waiting:
+        fate = self.found.fate(arrived.sync_id)
+        if fate is Fate.GOT or arrived.sync_id in self._waiting:
             return [Decline(arrived.sync_id, Reason.DUPLICATE)]
-        if arrived.sync_id in self._elsewhere:
+        if fate is Fate.ELSEWHERE:
             return [Decline(arrived.sync_id, Reason.ELSEWHERE)]
-        if arrived.sync_id in self._missing:  # even if it is late: whoever feeds us says how late
-            self._missing.remove(arrived.sync_id)
+        if fate is Fate.MISSING:  # even if it is late: whoever feeds us says how late
             accepted = self._accept(arrived)
             if self._phase is Phase.RECEIVING:
                 return [accepted, *self._go_on(now)]
@@ -236,11 +231,9 @@ class Transfer:
         return self._wait(arrived)
 
     def _on_here(self, sync_id: SyncId) -> list[Effect]:
-        if sync_id not in self._missing:
+        if not self.found.came(sync_id, Fate.ELSEWHERE):
             return []
-        self._missing.remove(sync_id)
-        self._elsewhere.add(sync_id)
-        if self._phase is Phase.RECEIVING and not self._missing:
+        if self._phase is Phase.RECEIVING and not self.lacking:
             return [self._finish(Step.COMPLETED)]
         return []
 
@@ -258,7 +251,7 @@ class Transfer:
         unwanted: list[Effect] = [Decline(early, Reason.NOT_WANTED) for early in self._waiting]
         self._waiting.clear()
         self._waiting_bytes = 0
-        if not self._missing:
+        if not self.lacking:
             return [*unwanted, self._finish(Step.COMPLETED)]
         if self._phase is Phase.ENDED_EARLY:
             return [*unwanted, self._finish(Step.RECONCILED)]
@@ -286,15 +279,15 @@ class Transfer:
 
     def _go_on(self, now: Nanos) -> list[Effect]:
         """After an expected message: finished, or another while for the next one."""
-        if not self._missing:
+        if not self.lacking:
             return [self._finish(Step.COMPLETED)]
         self._expires_at = now + INACTIVITY_MAX
         return []
 
     def _accept(self, arrived: Arrived) -> Accept:
         self._accepted += 1
-        if self._phase in {Phase.DECIDING, Phase.ENDED_EARLY}:
-            self._got.add(arrived.sync_id)
+        is_deciding = self._phase in {Phase.DECIDING, Phase.ENDED_EARLY}
+        self.found.came(arrived.sync_id, Fate.GOT if is_deciding else Fate.GONE)
         return Accept(arrived.item)
 
     def _finish(self, step: Step) -> TransferFinished:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+import numpy as np
 from msgspec import Struct
 
 from sync.check import check
@@ -19,17 +20,18 @@ from sync.sessions.receiving import Transfer
 from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
 from sync.structures.differences import Role
+from sync.structures.ids import Ids
 from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import (
     EVERYTHING,
+    HASH_BYTES,
     ZERO_HASH,
     Bounds,
-    Columns,
     OrderedSet,
     SyncId,
-    joined,
 )
-from sync.structures.set_digest import ROW_BYTES, Held
+from sync.structures.row_table import RowTable
+from sync.structures.set_digest import ROW_BYTES, Held, row
 
 OFFERED = "the peer began it"
 
@@ -125,9 +127,6 @@ class Session:
     wait_until: Nanos | None = None
     """For the check to begin."""
 
-    found: list[Columns] = field(default_factory=list)
-    """Ids that each step of the exchange found that we lack: the check counts them as ours."""
-
     brought: Brought = field(default_factory=Brought)
     """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
 
@@ -164,10 +163,10 @@ class Session:
     needed: bool = False
     """Whether we need it to stay, not the peer alone."""
 
-    lacked: set[SyncId] = field(default_factory=set)
-    """Ids that we held and the peer lacked."""
+    lacked: RowTable = field(default_factory=lambda: RowTable(ROW_BYTES))
+    """Ids that we held and the peer lacked, as rows."""
 
-    pushed: list[SyncId] = field(default_factory=list)
+    pushed: list[Ids] = field(default_factory=list)
     """Of that, what is yet to be pushed."""
 
     early_frame: bytes | None = None
@@ -332,10 +331,10 @@ class Session:
         local, held = self.local, self.held
         assert local is not None
         assert held is not None
-        if self.found:
-            found = joined(self.found)
-            local = local.together(found)
-            held = held.with_found(local, found.timestamps)
+        if found := self.transfer.found.all:  # the check counts them as ours
+            columns = found.columns
+            local = local.together(columns)
+            held = held.with_found(local, columns.timestamps)
         held = self.brought.together(local, held)
         aside = self.brought.aside if self.exchanged and self.exchanged.brought else None
         self.checking = check.Check(self.role, held, self.since, salt, now, room, aside=aside)
@@ -366,9 +365,10 @@ class Session:
 
     def take_pages(self) -> tuple[bytes, ...]:
         """Return the hashes to push: the newest page, then the rest, each with its oldest first."""
-        rising, self.pushed = sorted(self.pushed), []
-        order = [*rising[-PAGE:], *rising[:-PAGE]]
-        return tuple([one.hash for one in order])
+        rows, self.pushed = b"".join([ids.rows for ids in self.pushed]), []
+        rising = Ids(np.sort(np.frombuffer(rows, f"S{ROW_BYTES}")).tobytes())
+        hashes = rising[-PAGE:].hashes + rising[:-PAGE].hashes
+        return tuple([hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)])
 
     def proved(self) -> Proved:
         """Return what the peer holds: what we held, but for what it lacked or keeps aside.
@@ -383,7 +383,9 @@ class Session:
         aside = None if told is None else frozenset(told)
 
         def holds(one: SyncId) -> bool:
-            return one in local and (one not in lacked if aside is None else one.hash not in aside)
+            return one in local and (
+                row(one) not in lacked if aside is None else one.hash not in aside
+            )
 
         return Proved(self.peer, floor, self.proved_whole, holds)
 

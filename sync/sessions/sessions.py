@@ -90,7 +90,8 @@ from sync.sessions.values import (
     Unwanted,
 )
 from sync.structures.differences import Differences
-from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
+from sync.structures.ids import Ids
+from sync.structures.ordered_set import ZERO_HASH, SyncId
 
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
@@ -404,7 +405,7 @@ class Sessions:
         if session.live:
             session.have += len(loaded.page)
         else:
-            session.lacked.update([one.sync_id for one in loaded.page])
+            session.lacked.insert(Ids.of([one.sync_id for one in loaded.page]).rows, 1)
         steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
         return self._carry_out(session, steps, now)
 
@@ -485,7 +486,6 @@ class Sessions:
                 case GoOn():
                     effects.append(Continue(session.number))
                 case Differences(need, have):
-                    session.found.append(columns_of(need))
                     effects += self._fetching.differ(session, need, have, now)
                 case Speaks(name, why, estimate):
                     protocol = self._protocols.named(name)
@@ -647,7 +647,7 @@ class Sessions:
         session: Session,
         result: str,
         now: Nanos,
-        missing: tuple[SyncId, ...] | None = None,
+        missing: Sequence[SyncId] | None = None,
         *,
         benign: bool = False,
         stops: bool = False,

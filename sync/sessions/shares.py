@@ -18,13 +18,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
 from msgspec import Struct
 
 from sync.machine import MINUTE, SECOND, Nanos, PeerId
+from sync.sessions.found_ids import Fate, FoundIds
 from sync.sessions.session import STALLED_AFTER, Session
 from sync.sessions.values import PAGE
-from sync.structures.ordered_set import ZERO_HASH, Bounds, Columns, SyncId, columns_of, joined
+from sync.structures.ordered_set import ZERO_HASH, Bounds, SyncId
+from sync.structures.row_table import Block
+from sync.structures.set_digest import TIMESTAMP_BYTES
 
 FINDS_WITHIN: Final[Nanos] = 30 * SECOND
 FINDS_A_SECOND: Final = 1_000
@@ -80,19 +82,19 @@ class Shares:
     _failures: Counter[PeerId] = field(default_factory=Counter)
     """Number of times a share of theirs came to nothing, or not whole."""
     _returned: list[Share] = field(default_factory=list)
-    _ids: Columns = field(default_factory=lambda: columns_of(()))
-    """Ids the leader found, as its peer pushes them from the last one down: rising by time, or all
-    but the newest page falling."""
+    _found: FoundIds = field(default_factory=FoundIds)
+    """Ids the leader found; they are its own."""
+    _table: Block = field(default_factory=lambda: FoundIds().seal())
+    """The same, rising. Places are of their order as its peer pushes them from the last one down:
+    this one, or all but the newest page falling."""
     _falls: bool | None = None
     """True while its pages go on falling behind the newest one; None until that shows."""
-    _missing: set[SyncId] = field(default_factory=set)
-    """Ids of these that have not come."""
     _low: int = 0
     """Below this everything has come or was given to somebody."""
     _high: int = 0
     """From here on everything has come."""
-    _top: SyncId | None = None
-    """The last id below `_high` at the last look: while it is missing, `_high` stays."""
+    _top: int | None = None
+    """The last place below `_high` at the last look: while it is missing, `_high` stays."""
 
     @property
     def busy(self) -> bool:
@@ -114,55 +116,49 @@ class Shares:
 
     def found(self, session: Session, now: Nanos) -> None:
         """The leader has found out what is missing."""
-        ids = joined(session.found)
-        if np.any(ids.timestamps[1:] < ids.timestamps[:-1]):
-            order = np.argsort(ids.timestamps, kind="stable")
-            ids = Columns(ids.timestamps[order], ids.hashes[order])
-        self._ids = ids
-        self._missing = session.transfer.wanted
-        self._low, self._high, self._top = 0, len(ids.timestamps), None
+        self._found = session.transfer.found
+        self._table = self._found.seal()
+        self._low, self._high, self._top = 0, len(self._table), None
         self._falls = True if self._high <= 2 * PAGE else None
         self._found_at = self._paged_at = now
 
     def lacks(self, sync_id: SyncId) -> bool:
         """Return whether the leader found this id missing and it has not come."""
-        return sync_id in self._missing
+        return self._found.is_missing(sync_id)
 
     def came(self, sync_id: SyncId) -> None:
         """A message is here, whoever brought it."""
-        self._missing.discard(sync_id)
+        self._found.came(sync_id)
 
     def paged(self, now: Nanos) -> bool:
         """Return whether more of the leader's pages has come since the last call."""
-        if self._top is not None and self._top in self._missing:
+        if self._top is not None and self._is_missing(self._top):
             return False  # mostly
         self._learn_order()
         before = self._high
         self._lower_high()
-        self._top = self._at(self._last_of_page()) if self._high else None
+        self._top = self._last_of_page() if self._high else None
         if self._high < before:
             self._paged_at = now
         return self._high < before
 
     def _learn_order(self) -> None:
-        """Put the table in the order in which the leader's peer pushes, once that shows.
+        """Count places in the order in which the leader's peer pushes, once that shows.
 
         The first message behind the newest page tells. Nobody has a share before.
         """
         if self._falls is not None or not self._high:
             return
-        whole = len(self._ids.timestamps)
-        if self._at(whole - 2 * PAGE) not in self._missing:
+        whole = len(self._table)
+        if not self._is_missing(whole - 2 * PAGE):
             self._falls = True
-        elif self._at(0) not in self._missing:
-            self._falls = False
-            order = np.concatenate((np.arange(whole - PAGE)[::-1], np.arange(whole - PAGE, whole)))
-            self._ids = Columns(self._ids.timestamps[order], self._ids.hashes[order])
-            self._high = whole
+        elif not self._is_missing(0):
+            self._falls, self._high = False, whole
+            self._top = None if self._top is None else self._row(self._top)
 
     def _last_of_page(self) -> int:
         """Return which one of the page that the leader's peer pushes now comes last."""
-        if self._falls is not False or self._high > len(self._ids.timestamps) - PAGE:
+        if self._falls is not False or self._high > len(self._table) - PAGE:
             return self._high - 1
         return min(max(self._low, self._high - PAGE), self._high - 1)
 
@@ -178,7 +174,7 @@ class Shares:
         if share is None:
             return None
         self.given[peer] = share
-        ends = [int(self._ids.timestamps[at]) for at in (share.lower, share.upper - 1)]
+        ends = [self._timestamp(at) for at in (share.lower, share.upper - 1)]
         lower, upper = min(ends), max(ends)
         return Bounds(SyncId(lower, ZERO_HASH), SyncId(upper + 1, ZERO_HASH))
 
@@ -202,9 +198,9 @@ class Shares:
             return None
         size = min(max(-(-left // (2 * max(peers, 1))), SHARE_MIN), SHARE_MAX, left)
         lower, upper = self._low, self._low + size
-        timestamps = self._ids.timestamps
-        others = np.flatnonzero(timestamps[upper:] != timestamps[upper - 1])
-        upper = upper + int(others[0]) if len(others) else len(timestamps)
+        last = self._timestamp(upper - 1)
+        while upper < len(self._table) and self._timestamp(upper) == last:
+            upper += 1
         self._low = upper
         return Share(lower, upper)
 
@@ -215,13 +211,13 @@ class Shares:
             return 0
         self._lower_high()
         limit = self._high if self.leader is None else min(self._page(), self._ahead(now))
-        while self._low < limit and self._at(self._low) not in self._missing:
+        while self._low < limit and not self._is_missing(self._low):
             self._low += 1
         return max(0, limit - self._low)
 
     def _ahead(self, now: Nanos) -> int:
         """Return how far down the leader comes soon: to the end, before anything is here."""
-        brought = len(self._ids.timestamps) - len(self._missing)
+        brought = len(self._table) - self._found.count(Fate.MISSING)
         lasted = (now - self._found_at) * (1 + len(self.given))
         if not brought or not lasted:
             return 0
@@ -229,15 +225,23 @@ class Shares:
 
     def _page(self) -> int:
         """Return where the page begins that the leader brings now, counted as its peer does."""
-        whole = len(self._ids.timestamps)
+        whole = len(self._table)
         return max(0, whole - PAGE * ((whole - self._high) // PAGE + 1))
 
     def _lower_high(self) -> None:
-        while self._high > self._low and self._at(self._high - 1) not in self._missing:
+        while self._high > self._low and not self._is_missing(self._high - 1):
             self._high -= 1
 
-    def _at(self, place: int) -> SyncId:
-        return SyncId(int(self._ids.timestamps[place]), self._ids.hashes[place].tobytes())
+    def _row(self, place: int) -> int:
+        """Return where in the table a place is."""
+        falling = 0 if self._falls is not False else len(self._table) - PAGE
+        return falling - 1 - place if place < falling else place
+
+    def _is_missing(self, place: int) -> bool:
+        return int(self._table.numbers[self._row(place)]) == Fate.MISSING
+
+    def _timestamp(self, place: int) -> Nanos:
+        return int.from_bytes(self._table.row_at(self._row(place))[:TIMESTAMP_BYTES], "big")
 
     # --- Ends ----------------------------------------------------------------------------------
 
@@ -248,7 +252,7 @@ class Shares:
         share = self.given.pop(session.peer, None)
         if share is None:
             return
-        lacks = any(self._at(at) in self._missing for at in range(share.lower, share.upper))
+        lacks = any(map(self._is_missing, range(share.lower, share.upper)))
         if not lacks or (session.converged and not session.transfer.lacking):
             return  # or it has proved not to have it either
         self._failures[session.peer] += 1
@@ -264,7 +268,8 @@ class Shares:
         later, self.later = tuple(sorted(self.later)), set()
         self._failures.clear()
         self._returned = []
-        self._ids, self._missing = columns_of(()), set()
+        self._found = FoundIds()
+        self._table, self._top = self._found.seal(), None
         self._low = self._high = 0
         return later
 

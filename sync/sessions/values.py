@@ -3,7 +3,7 @@
 Most are between them and whoever has streams; the last four effects are for the group alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
@@ -410,13 +410,13 @@ class SnapshotTold(Struct, frozen=True):
 class Wanted(Struct, frozen=True):
     """Ids a session has found missing: they are on their way."""
 
-    ids: tuple[SyncId, ...]
+    ids: Sequence[SyncId]
 
 
 class Unwanted(Struct, frozen=True):
     """Of the ids found missing, those that do not come: the session is over, or its peer stalls."""
 
-    ids: tuple[SyncId, ...]
+    ids: Sequence[SyncId]
     stalled: bool = False
 
 

@@ -41,11 +41,13 @@ from sync.sds import (
     probes,
 )
 from sync.sessions import claims, receiving, served, sync_config, table
+from sync.sessions.found_ids import Fate
 from sync.sessions.handshake import SyncKind
 from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
 from sync.sim.log_bounds import LOG_BOUNDS
 from sync.sim.scale import Bound, Scale
-from sync.structures import bloom_parameters, ordered_set, row_sets, token_bucket
+from sync.structures import bloom_parameters, ordered_set, row_sets, row_table, token_bucket
+from sync.structures.set_digest import ROW_BYTES
 from sync.waku import asked, backlog, division, reading, reconcile, turn
 from sync.waku import message as waku_message
 from sync.waku import session as waku
@@ -70,6 +72,12 @@ def _links(scale: Scale) -> int:
 
 def _stored(scale: Scale) -> int:
     return 2 * scale.stored + 64  # columns and tables grow in steps, by doubling
+
+
+def _wanted(scale: Scale) -> int:
+    """Ids that sessions want or have found lacking, of which over half may have come."""
+    wanted = history_loading.LEFT_MAX + scale.sessions * WANTED_MAX
+    return 2 * wanted + row_table.SPARSE_FROM + _stored(scale)
 
 
 def _channels(scale: Scale) -> int:
@@ -120,8 +128,6 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
     "Loading.awaited": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
-    "Loading.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
-    "OnItsWay.ids": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,
     "Loading.in_vain": history_loading.LEFT_MAX,
@@ -168,6 +174,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
     "Probes._held_by": probes.PEERS_MAX,
     "Search.tried": _links,
+    "Block.numbers": _wanted,
+    "Block.rows": _wanted,
+    "RowTable._blocks": row_table.BLOCKS_MAX,
+    "FoundIds._counts": len(Fate),
     "Brought._aside": check_message.ASIDE_MAX + 1,
     "Together._merged": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
     "Rows.buckets": claims.CLAIMS_BYTES_MAX // row_sets.BUCKET_BYTES,
@@ -180,14 +190,11 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Session.asked": delta_messages.WALK_MAX,
     "Session.authors": messages.LOGS_MAX,
     "Session.put_off": delta_messages.WALK_MAX,
-    "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
-    "Session.lacked": _stored,
     "Session.pushed": _stored,
     "Table.running": lambda scale: 2 * scale.links + table.LIVE_MAX,
     "Table.shown": table.SHOWN_MAX,
     "WakuExchange._cards": waku.ROUNDS_MAX,
     "Shares._failures": _links,
-    "Shares._missing": WANTED_MAX,
     "Shares._returned": _links,
     "Shares.given": _links,
     "Shares.later": _links,
@@ -201,9 +208,6 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Fetching.pushing": _links,
     "Grace.sessions": lambda scale: scale.sessions,
     "Sought.waiters": incoming.WAITING_MAX,
-    "Transfer._elsewhere": WANTED_MAX,
-    "Transfer._got": WANTED_MAX,
-    "Transfer._missing": WANTED_MAX,
     "Transfer._waiting": receiving.WAITING_MAX,
     "Typists._resting": typing_notices.RESTING_MAX,
     "Typists._typists": typing_notices.TYPISTS_MAX,
@@ -250,8 +254,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Ranges.hashes": waku_message.RANGES_MAX,
     "Ranges.timestamps": waku_message.RANGES_MAX,
     "Reconciliation._unanswered": turn.PAYLOADS_MAX,
-    "Step.have": division.ITEMS_MAX + asked.WORK,
-    "Step.need": waku_message.PAYLOAD_BYTES_MAX // reading.ELEMENT_BYTES_MIN,
+    "Step.have_rows": ROW_BYTES * (division.ITEMS_MAX + asked.WORK),
+    "Step.need_rows": ROW_BYTES * waku_message.PAYLOAD_BYTES_MAX // reading.ELEMENT_BYTES_MIN,
     "Step.payloads": turn.PAYLOADS_MAX,
     "Stretch.contents": backlog.BACKLOG_MAX,
     "Stretch.uppers": backlog.BACKLOG_MAX,

@@ -1,5 +1,6 @@
 """Differences between the sets of two sides, and the roles of the two who look for them."""
 
+from collections.abc import Sequence
 from enum import Enum
 
 from msgspec import Struct
@@ -17,8 +18,8 @@ class Role(Enum):
 class Differences(Struct, frozen=True):
     """Effect: ids found in one of the two sets only."""
 
-    need: tuple[SyncId, ...]
+    need: Sequence[SyncId]
     """The peer has them and we lack them."""
 
-    have: tuple[SyncId, ...]
+    have: Sequence[SyncId]
     """We have them and the peer lacks them: push them."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from sync.structures.ids import Ids
 from sync.structures.ordered_set import (
     HASH_BYTES,
     ORIGIN,
@@ -20,8 +21,8 @@ from sync.structures.ordered_set import (
     Bounds,
     OrderedSet,
     SyncId,
+    rows_of,
     rungs,
-    values_of,
 )
 from sync.structures.sorted_run import Positions
 from sync.waku.answer import RUNGS_MAX, Answer
@@ -42,10 +43,20 @@ class Step:
     """Payloads that a step filled, the last one of a turn, and the differences it found."""
 
     payloads: list[Ranges] = field(default_factory=list)
-    need: list[SyncId] = field(default_factory=list)
-    have: list[SyncId] = field(default_factory=list)
+    need_rows: bytearray = field(default_factory=bytearray)
+    have_rows: bytearray = field(default_factory=bytearray)
     done: bool = False
     """Whether the payload received has its answer."""
+
+    @property
+    def need(self) -> Ids:
+        """Ids that we lack."""
+        return Ids(bytes(self.need_rows))
+
+    @property
+    def have(self) -> Ids:
+        """Ids that the peer lacks."""
+        return Ids(bytes(self.have_rows))
 
 
 class Answerer:
@@ -144,8 +155,8 @@ class Answerer:
                 yield from self._answer_each(asked, numbers, parts)
                 return
             self._answer.add_rows(found.rows)
-            self._step.need += values_of(found.need)
-            self._step.have += values_of(found.have)
+            self._step.need_rows += rows_of(*found.need)
+            self._step.have_rows += rows_of(*found.have)
         elif len(numbers) > FEW:
             half = len(numbers) // 2
             yield from self._answer_some(asked, numbers[:half], parts[:half])
@@ -302,8 +313,9 @@ class Answerer:
         ours = theirs = frozenset[SyncId]()
         if received.elements != items:
             ours, theirs = frozenset(items), frozenset(received.elements)
-            self._step.need += [one for one in received.elements if one not in ours]
-            self._step.have += [one for one in items if one not in theirs]
+            need = [one for one in received.elements if one not in ours]
+            self._step.need_rows += Ids.of(need).rows
+            self._step.have_rows += Ids.of([one for one in items if one not in theirs]).rows
         if received.reconciled:
             return
         if self._parameters.narrow:

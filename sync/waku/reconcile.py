@@ -224,17 +224,18 @@ class Reconciliation:
         """Take a step of the answer."""
         received = self._unanswered[0]
         step = self._answerer.step(self._steps)
-        found = len(step.need) + len(step.have)
-        if self._need + len(step.need) > NEED_MAX or found > self._room():
+        need, have = step.need, step.have
+        found = len(need) + len(have)
+        if self._need + len(need) > NEED_MAX or found > self._room():
             return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
-        self._need += len(step.need)
-        self._have += len(step.have)
+        self._need += len(need)
+        self._have += len(have)
         self._expires_at = now + INACTIVITY_MAX
         effects: list[Effect] = []
         if not (received.last and received.settled):
             effects += [self._send(ranges) for ranges in step.payloads]
         if found:
-            effects.append(Differences(tuple(step.need), tuple(step.have)))
+            effects.append(Differences(need, have))
         if not step.done:
             return [*effects, Continue()]
         self._unanswered.popleft()

@@ -1,6 +1,7 @@
 """Pairs of checks: what is equal, what differs, and what a forged fingerprint cannot hide."""
 
 import random
+import weakref
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +21,8 @@ from sync.check.message import IDS_MAX, Ask, Claim, Ending, Leaves, Proof, Verdi
 from sync.check.phases import TRANSITIONS, Phase
 from sync.check.proof import sealed
 from sync.machine import SECOND, Tick
-from sync.structures.ordered_set import HASH_BYTES, SyncId
-from sync.structures.set_digest import LEAF_BITS
+from sync.structures.ordered_set import HASH_BYTES, OrderedSet, SyncId
+from sync.structures.set_digest import LEAF_BITS, Digest, Held
 from sync.waku.message import EVERYTHING, TIMESTAMP_MAX
 from sync.waku.reconcile import Begin as BeginReconciliation
 from sync.waku.reconcile import Finished as ReconciliationFinished
@@ -349,3 +350,29 @@ def test_what_is_held_never_changes_under_a_check() -> None:
     checked(set(source.items), spread(20))
 
     assert what.digest.root == root
+
+
+def _other(role: Role) -> Role:
+    return Role.RESPONDER if role is Role.INITIATOR else Role.INITIATOR
+
+
+class Watched(OrderedSet):
+    """A set of which is seen when nobody holds it any more."""
+
+    __slots__ = ("__weakref__",)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_what_was_compared_is_let_go_when_the_check_is_over(role: Role) -> None:
+    items = Watched()
+    items.extend([numbered(number) for number in range(10)])
+    compared = weakref.ref(items)
+    machine = check(role, Held(items, Digest.of(items)))
+    other = check(_other(role), held([numbered(number) for number in range(9)]))
+    del items
+
+    done = Pair(machine, other) if role is Role.INITIATOR else Pair(other, machine)
+    done.run()
+
+    assert done.side(role).result is Result.DIFFERENT
+    assert compared() is None

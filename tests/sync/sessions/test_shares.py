@@ -19,7 +19,6 @@ from sync.sessions.shares import (
     Shares,
 )
 from sync.sessions.values import PAGE, SessionKey
-from sync.structures.ordered_set import columns_of
 from sync.waku.session import WAKU_SYNC
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.waku.sets import numbered
@@ -46,7 +45,6 @@ def led(then: int = -2 * PAGE) -> tuple[Shares, Session]:
     """
     shares, leader = Shares(), session(BOB)
     assert shares.admits(leader, NOW)
-    leader.found.append(columns_of(MANY))
     leader.transfer.handle(receiving.Wanted(tuple(MANY)), NOW)
     leader.exchanged, leader.need = DONE, len(MANY)
     shares.found(leader, NOW)
@@ -226,9 +224,8 @@ def test_many_who_keep_others_waiting_delay_them_twice_at_most() -> None:
 @pytest.mark.parametrize("then", [0, -2 * PAGE])
 def test_of_equal_timestamps_all_are_in_one_share(then: int) -> None:
     shares, leader = Shares(), session(BOB)
-    same = [one._replace(timestamp=5) for one in MANY]
+    same = sorted(one._replace(timestamp=5) for one in MANY)
     shares.admits(leader, NOW)
-    leader.found.append(columns_of(same))
     leader.transfer.handle(receiving.Wanted(tuple(same)), NOW)
     leader.exchanged = DONE
     shares.found(leader, NOW)

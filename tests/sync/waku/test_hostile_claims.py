@@ -195,8 +195,7 @@ def test_ids_claimed_by_one_session_after_another_are_not_piled_up() -> None:
 def kept_now(honest: Member) -> int:
     """Ids that sessions which are over still hold."""
     return sum(
-        len(shown.transfer.missing) + len(shown.found) + len(shown.lacked)
-        for shown in honest.group.sessions.shown
+        len(shown.transfer.found.all) + len(shown.lacked) for shown in honest.group.sessions.shown
     )
 
 
