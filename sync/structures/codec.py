@@ -27,6 +27,8 @@ def encode_uvarint(value: int) -> bytes:
     """Return `value`, 0 <= value < 2**64, as LEB128: 7 bits a byte, least significant first."""
     if 0 <= value < CONTINUES:
         return SHORT[value]
+    if CONTINUES <= value < 1 << 14:  # sizes of most entries
+        return bytes((value & 0x7F | CONTINUES, value >> 7))
     if 1 << 35 <= value < 1 << 42:  # milliseconds since 1970 have six bytes until 2109
         return bytes((
             value & 0x7F | CONTINUES, value >> 7 & 0x7F | CONTINUES,

@@ -5,7 +5,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sync.errors import DecodeError
-from sync.structures.codec import FrameAssembler, Reader, encode_uvarint, length_prefixed
+from sync.structures.codec import (
+    FrameAssembler,
+    Reader,
+    append_uvarint,
+    encode_uvarint,
+    length_prefixed,
+)
 
 UINT64 = st.integers(0, 2**64 - 1)
 
@@ -36,6 +42,15 @@ def test_a_number_has_the_published_leb128_bytes(value: int, encoded: str) -> No
 def test_a_number_outside_64_bits_is_our_own_mistake(value: int) -> None:
     with pytest.raises(AssertionError):
         encode_uvarint(value)
+
+
+@pytest.mark.parametrize("bits", range(1, 65))
+def test_numbers_of_every_size_are_written_alike(bits: int) -> None:
+    """Some sizes are written without a loop, as `append_uvarint` never does."""
+    for value in (1 << bits - 1, (1 << bits) - 1, 0x5555_5555_5555_5555 >> 64 - bits):
+        buffer = bytearray()
+        append_uvarint(buffer, value)
+        assert encode_uvarint(value) == buffer
 
 
 @given(st.lists(UINT64))
