@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from _pytest.mark.expression import Expression
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,7 +62,12 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_configure() -> None:
-    """Let tests and what they start hear Ctrl+C, also where a shell began them with `&`."""
+    """Let tests and what they start hear Ctrl+C, also where a shell began them with `&`.
+
+    No example of a property has a time to keep, on a busy machine either.
+    """
+    settings.register_profile("untimed", settings(), deadline=None)
+    settings.load_profile("untimed")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(*SELDOM)

@@ -1,6 +1,6 @@
 """The causal graph as a drawing: every edge can be followed, and it is as narrow as it must be."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_tui.debug.causal_graph import LANE_CELLS, Drawing, draw, edges
@@ -77,7 +77,6 @@ def graphs() -> st.SearchStrategy[list[CausalNode]]:
 
 
 @given(graphs())
-@settings(deadline=None)
 def test_every_edge_can_be_followed_and_no_other(nodes: list[CausalNode]) -> None:
     drawing = drawn(nodes)
 
@@ -87,7 +86,6 @@ def test_every_edge_can_be_followed_and_no_other(nodes: list[CausalNode]) -> Non
 
 
 @given(graphs(), st.integers(1, 4))
-@settings(deadline=None)
 def test_it_keeps_to_its_width_and_draws_all_edges_of_what_it_shows(
     nodes: list[CausalNode], lanes: int
 ) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_tui.debug.frame_kinds import UNKNOWN, style_of
@@ -66,7 +66,6 @@ REPLY = ANN.write("and again", after=[HELLO])
 
 
 @given(st.binary(max_size=300), st.sampled_from(FrameKind), st.integers(0, 10**6))
-@settings(deadline=None)
 def test_no_bytes_raise(data: bytes, kind: FrameKind, size: int) -> None:
     shown = frame(data, kind, sender=peer("bob"), size=max(size, len(data)))
 
@@ -75,7 +74,6 @@ def test_no_bytes_raise(data: bytes, kind: FrameKind, size: int) -> None:
 
 
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=3))
-@settings(deadline=None)
 def test_no_changed_message_raises(at: int, other: bytes) -> None:
     whole = bytearray(REPLY.payload)
     at %= len(whole)
@@ -86,7 +84,6 @@ def test_no_changed_message_raises(at: int, other: bytes) -> None:
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
-@settings(deadline=None)
 def test_nothing_in_a_frame_steers_the_terminal(text: str, sender: str) -> None:
     message = Message(
         PeerId(sender[:64]), ANN.entries[0].entry.message_id, CHANNEL, 5, content=text.encode()

@@ -115,7 +115,7 @@ class Colourless(Reader):
     query=st.text(max_size=10),
     width=st.integers(24, 150),
 )
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 def test_no_text_breaks_a_column(text: str, nick: str, query: str, width: int) -> None:
     reader = Colourless(
         conversation(line(1, text, nick=nick, author="bob"), line(2, text, author="alice")),

@@ -133,7 +133,7 @@ SIGNS = st.text(alphabet="a b*_`>-1.\n\u00e9\u6f22/:#\"'", min_size=1, max_size=
 
 
 @given(SIGNS.map(lambda text: f"```py\n{text}" if "#" in text else text), st.integers(8, 40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_markup_leaves_out_nothing_and_adds_nothing(text: str, width: int) -> None:
     look, written = Look(whole=True), row_of(text).text
     marked, plain = laid(text, width, look), laid(text, width, look, Taste(markup=False))

@@ -467,7 +467,7 @@ VALUES: Final = st.recursive(
 
 
 @given(st.dictionaries(st.text(), VALUES))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_line_is_what_python_itself_writes(event: json_events.Json) -> None:
     assert json_events.dumps(event) == json.dumps(event, ensure_ascii=False)
 

@@ -98,7 +98,7 @@ def messages(draw: st.DrawFn) -> list[StoredMessage]:
     return draw(st.permutations(list(unique.values())))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(messages=messages(), size=st.integers(1, 9), data=st.data())
 async def test_a_start_gives_the_logs_of_what_is_held_whatever_came_when(
     messages: list[StoredMessage], size: int, data: st.DataObject

@@ -377,7 +377,7 @@ def told(altered: list[Altered]) -> list[tuple[str, Look, bool, bool]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), commits=st.lists(st.integers(1, 6), min_size=1, max_size=8))
 async def test_any_order_of_arrival_shows_and_finds_what_a_plain_model_says(
     data: st.DataObject, commits: list[int]

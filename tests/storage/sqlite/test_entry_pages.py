@@ -64,7 +64,6 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[StoredMessage, Status]], list
 @pytest.mark.parametrize("way", list(WAYS))
 @settings(
     max_examples=40,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(history=histories(), limit=st.integers(1, 6))

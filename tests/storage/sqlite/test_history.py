@@ -202,7 +202,7 @@ async def test_search_gives_the_newest_of_many(tmp_path: Path) -> None:
     assert texts(newest) == ["tea 7", "tea 8", "tea 9"]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(queries=st.lists(st.text(), min_size=30, max_size=30))
 async def test_no_query_is_an_error(queries: list[str]) -> None:
     with tempfile.TemporaryDirectory() as directory:

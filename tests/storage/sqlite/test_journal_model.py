@@ -153,7 +153,7 @@ class Model:
         return data.draw(st.sampled_from(steps if self.stored else [self.write]))(data)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), commits=st.lists(st.integers(0, 12), min_size=1, max_size=4))
 async def test_any_commits_give_the_state_of_a_plain_model(
     data: st.DataObject, commits: list[int]

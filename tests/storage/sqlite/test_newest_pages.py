@@ -32,7 +32,7 @@ def histories(draw: st.DrawFn) -> list[StoreMessage]:
     return draw(st.permutations(records))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(history=histories(), most=st.integers(1, 40_000))
 async def test_pages_go_from_the_newest_down_and_have_every_delivered_entry_once(
     history: list[StoreMessage], most: int

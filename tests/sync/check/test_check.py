@@ -4,7 +4,7 @@ import random
 import weakref
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.check import check as check_module
@@ -72,13 +72,11 @@ def test_two_empty_sets_are_equal() -> None:
     checked(set(), set())
 
 
-@settings(deadline=None)
 @given(id_sets, id_sets)
 def test_both_sides_learn_exactly_what_differs(ours: set[SyncId], theirs: set[SyncId]) -> None:
     checked(ours, theirs)
 
 
-@settings(deadline=None)
 @given(id_sets, id_sets, timestamps, timestamps)
 def test_nothing_is_compared_below_the_higher_floor(
     ours: set[SyncId], theirs: set[SyncId], floor: int, other: int

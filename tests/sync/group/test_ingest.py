@@ -224,7 +224,7 @@ def test_garbage_is_refused() -> None:
 # --- Whatever bytes come -------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(payload=st.binary(max_size=400))
 def test_arbitrary_bytes_raise_nothing_but_a_remote_error(payload: bytes) -> None:
     alice, bob = Member("alice"), Author("bob")
@@ -236,7 +236,7 @@ def test_arbitrary_bytes_raise_nothing_but_a_remote_error(payload: bytes) -> Non
     assert alice.disk.rows == {}
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(data=st.data())
 def test_a_tampered_frame_is_refused_or_changes_nothing_that_was_signed(
     data: st.DataObject,

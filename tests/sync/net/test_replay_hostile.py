@@ -147,7 +147,7 @@ def test_a_real_file_with_forged_values_ends_with_sentences(
         replay(tmp_path / "forged", changed(lines, random.Random(seed)))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_bytes_at_random_places_end_with_sentences(
     tmp_path: Path, trace: list[str], data: st.DataObject

@@ -226,7 +226,7 @@ def test_a_stream_cut_at_any_payload_ends_and_the_next_session_goes_on(protocol:
 # --- The same as Waku Sync ---------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seen=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=12),
     protocol=st.sampled_from(["logheight", "sets"]),

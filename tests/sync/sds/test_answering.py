@@ -3,7 +3,7 @@
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
@@ -113,7 +113,6 @@ def test_an_answer_that_somebody_else_gave_is_not_given() -> None:
     assert list(answering.forestalled) == [Forestalled(message_id("one"), BOB, CAROL, NOW)]
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
@@ -53,7 +53,6 @@ def test_the_lowest_t_req_is_asked_for_first_and_three_at_most() -> None:
     assert rounds == [order[:3], order[3:6], order[6:], []]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcdefghijklmnop"), unique=True), st.integers(0, 7))
 def test_only_those_whose_time_has_come_are_asked_for(letters: list[str], seconds: int) -> None:
     asking = asking_for(*letters)
@@ -294,7 +293,6 @@ def test_in_the_profile_waku_a_message_waits_for_the_answer_to_the_fifth_asking(
     assert NOW + 16 * window.t_max <= NOW + window.gap_after, "whatever its T_req"
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -151,7 +151,7 @@ def test_a_restored_log_is_the_one_that_was_written(size: int) -> None:
     assert digest(size) not in log
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 9), HEX_IDS | SAME_PART), max_size=40),
     st.lists(PLACES, max_size=40),
@@ -259,7 +259,7 @@ def test_one_part_grows_and_the_others_are_left_alone() -> None:
     assert [index for index, part in enumerate(table._parts) if part is not None] == [0]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(HEX_IDS | SAME_PART | ODD_IDS, unique=True, max_size=30),
     st.lists(HEX_IDS | SAME_PART, unique=True, max_size=60),

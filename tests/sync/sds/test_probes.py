@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.errors import DecodeError
@@ -38,7 +38,6 @@ def probes_for(ids: Iterable[MessageId]) -> Probes:
     return probes
 
 
-@settings(deadline=None)
 @given(WHAT_HAPPENS)
 def test_hits_are_those_of_asking_for_one_message_after_another(
     events: list[tuple[str, list[MessageId], str | None]],

@@ -261,4 +261,4 @@ class OneChannel(RuleBasedStateMachine):
 
 
 TestOneChannel: Any = OneChannel.TestCase
-TestOneChannel.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+TestOneChannel.settings = settings(max_examples=40, stateful_step_count=40)

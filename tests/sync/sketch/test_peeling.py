@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.sketch import peeling
@@ -202,7 +202,6 @@ def test_a_chain_without_end_is_followed_for_so_many_waves(monkeypatch: pytest.M
     assert hostile(sketch_of(model.made(50), 96)).progress is Progress.POISONED
 
 
-@settings(deadline=None)  # a chain that is followed to its bound takes most of a second
 @given(
     st.lists(
         st.tuples(st.integers(0, 63), st.integers(0, 3), st.integers(-2, 2), st.booleans()),

@@ -115,7 +115,7 @@ def meet(pair: SketchPair, told: list[Line]) -> None:
         member.hear(stored)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(lines, min_size=1, max_size=40),
     st.tuples(st.sampled_from([0, 0, 2, 3, 5]), st.sampled_from([0, 0, 2, 4])),
@@ -139,7 +139,7 @@ def test_two_stores_end_equal(told: list[Line], floors: tuple[int, int]) -> None
     assert {one.protocol for one in pair.ended} <= {"sketch", "log"}
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.lists(lines, min_size=1, max_size=20))
 def test_what_waited_aside_is_brought_once_its_time_has_come(told: list[Line]) -> None:
     told = [Line(BOTH), *told, Line(BOTH)]

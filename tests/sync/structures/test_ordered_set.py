@@ -197,9 +197,9 @@ class Sum128Machine(OrderedSetMachine):
 
 
 TestOrderedSet = OrderedSetMachine.TestCase
-TestOrderedSet.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestOrderedSet.settings = settings(max_examples=30, stateful_step_count=20)
 TestSum128 = Sum128Machine.TestCase
-TestSum128.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestSum128.settings = settings(max_examples=15, stateful_step_count=20)
 
 
 def test_an_empty_range_has_the_zero_fingerprint() -> None:

@@ -246,4 +246,4 @@ class DigestMachine(RuleBasedStateMachine):
 
 
 TestDigest = DigestMachine.TestCase
-TestDigest.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+TestDigest.settings = settings(max_examples=50, stateful_step_count=30)

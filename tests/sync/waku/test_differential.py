@@ -77,7 +77,7 @@ def assert_all_agree(ours: set[SyncId], theirs: set[SyncId]) -> None:
         assert found(ours, theirs, mode) == expected, mode
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     size=st.integers(0, 600),
     common=st.sampled_from([0.0, 0.5, 0.9, 0.99, 1.0]),

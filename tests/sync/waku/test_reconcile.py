@@ -116,7 +116,6 @@ few_ids = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(
     st.sets(few_ids, max_size=30),
     st.sets(few_ids, max_size=10),
@@ -148,7 +147,7 @@ def test_any_two_sets_learn_exactly_their_differences(
     assert sorted(initiator.have) == sorted(responder.need)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(0, 400),
     st.integers(0, 2**32),

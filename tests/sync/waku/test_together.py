@@ -92,7 +92,7 @@ def alone(case: Case) -> Told:
         return told(case)
 
 
-@settings(deadline=None, max_examples=20, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=20, phases=[Phase.explicit, Phase.generate])
 @pytest.mark.parametrize("spread", SPREAD.values(), ids=SPREAD)
 @pytest.mark.parametrize("parameters", [NARROW, EAGER], ids=["narrow", "eager"])
 @given(seed=st.integers(0, 2**32))

@@ -109,7 +109,7 @@ def caught_up(asking: Governance, answering: Governance, history: History) -> in
     raise AssertionError("no end")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(300, 5_000))
 def test_a_node_gets_exactly_what_it_lacks_by_pages(seed: int, size: int) -> None:
     history = RandomHistory(seed, 40).history

@@ -71,7 +71,7 @@ def test_a_removal_of_two_that_two_ops_overrule_names_the_same_one_in_any_order(
     assert because == {min(up, key=lambda op: (op.signed.lamport, op.id)).id}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**32), st.randoms(use_true_random=False))
 @example(1061, random.Random(1))
 def test_state_does_not_depend_on_the_order_of_arrival(seed: int, order: object) -> None:
@@ -86,7 +86,7 @@ def test_state_does_not_depend_on_the_order_of_arrival(seed: int, order: object)
     assert other.heads == history.governance.heads
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**32))
 def test_state_is_that_of_the_definition_at_every_cut(seed: int) -> None:
     history = RandomHistory(seed, OPS).history
@@ -102,7 +102,7 @@ def test_state_is_that_of_the_definition_at_every_cut(seed: int) -> None:
     assert view(projection, history.governance.now) == whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_op_by_op_is_as_anew(seed: int) -> None:
     """Grow the set in numbers' order, and in that of two halves: known states are led on."""
@@ -125,7 +125,7 @@ def test_op_by_op_is_as_anew(seed: int) -> None:
         assert again.state(cut) == again._anew(cut)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_a_verdict_at_a_cut_never_changes(seed: int) -> None:
     drawn = RandomHistory(seed, OPS // 2)

@@ -35,7 +35,7 @@ def of(authors: set[Key], *states: Stating) -> set[StateEntry]:
 
 @pytest.mark.parametrize("protocol", ["state", "hash", "level"])
 @given(rng=st.randoms(use_true_random=False), sizes=st.tuples(*[st.integers(0, 12)] * 2))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_both_end_with_the_same_of_whom_both_know_and_nothing_more(
     protocol: str, rng: random.Random, sizes: tuple[int, int]
 ) -> None:

@@ -49,7 +49,7 @@ def pair(rng: random.Random) -> tuple[Stating, Stating]:
 @pytest.mark.parametrize("protocol", SPOKEN)
 @pytest.mark.parametrize("opener", [0, 1])
 @given(rng=st.randoms(use_true_random=False))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_two_stores_end_byte_equal_with_the_root_of_what_they_had_together(
     protocol: str, opener: int, rng: random.Random
 ) -> None:
@@ -63,7 +63,7 @@ def test_two_stores_end_byte_equal_with_the_root_of_what_they_had_together(
 
 @pytest.mark.parametrize("protocol", SPOKEN)
 @given(rng=st.randoms(use_true_random=False))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_what_is_set_during_a_session_is_at_both_after_it_or_after_the_next(
     protocol: str, rng: random.Random
 ) -> None:
@@ -87,7 +87,7 @@ def test_what_is_set_during_a_session_is_at_both_after_it_or_after_the_next(
 
 
 @given(rng=st.randoms(use_true_random=False), changes=st.integers(1, 12))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_a_hash_comparison_tells_of_no_node_that_has_no_difference_below(
     rng: random.Random, changes: int
 ) -> None:
@@ -132,7 +132,7 @@ def test_a_deletion_wins_whoever_has_it_and_whoever_opens(
 
 
 @given(rng=st.randoms(use_true_random=False), size=st.integers(1, 200))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_no_order_of_arrival_and_no_batch_changes_a_root(rng: random.Random, size: int) -> None:
     entries = rng.sample(POOL, size)
     roots = set()

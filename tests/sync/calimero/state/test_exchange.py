@@ -37,7 +37,7 @@ def slow_union(*states: Registers) -> Registers:
 
 @pytest.mark.parametrize("comparison", BOTH)
 @given(st.randoms(use_true_random=False), st.integers(0, 600), st.integers(0, 600))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_two_states_end_equal_to_what_they_have_together(
     comparison: Comparison, rng: random.Random, left: int, right: int
 ) -> None:
@@ -59,7 +59,7 @@ def test_equal_states_end_after_one_word_each_or_the_ids(comparison: Comparison)
 
 @pytest.mark.parametrize("comparison", BOTH)
 @given(rng=st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_changes_during_a_session_end_it_as_moved_or_agreed_never_as_failed(
     comparison: Comparison, rng: random.Random
 ) -> None:

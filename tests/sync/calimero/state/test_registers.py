@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.calimero.governance.ops import Key
@@ -38,7 +38,6 @@ POOL = [
 ]
 
 
-@settings(deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, len(POOL)))
 def test_what_stands_is_a_function_of_the_set_in_every_order(rng: random.Random, size: int) -> None:
     entries = rng.sample(POOL, size)

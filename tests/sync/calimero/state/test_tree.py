@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.calimero.state.entry import Leaf, RegisterKey
@@ -35,7 +35,6 @@ acts = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(acts, st.sampled_from([0, 1, 30]))
 def test_the_root_is_that_of_the_definition_after_every_act(
     done: list[tuple[int, bool, int]], alike: int

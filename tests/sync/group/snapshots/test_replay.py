@@ -79,7 +79,7 @@ def some_history(data: st.DataObject) -> list[values.StoredMessage]:
     return [one for one in written if one not in lost]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) -> None:
     there = some_history(data)
@@ -111,7 +111,7 @@ def test_it_makes_what_hearing_all_of_it_would_have_made(data: st.DataObject) ->
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_begun_anew_after_a_part_it_makes_what_it_would_have_made_at_once(
     data: st.DataObject,
