@@ -40,6 +40,10 @@ class Block:
     def __post_init__(self) -> None:
         self._raw, self._width = self.rows.view(np.uint8).data, self.rows.itemsize
 
+    def __reduce__(self) -> tuple[type["Block"], tuple[ByteRows, NDArray[np.uint16], int]]:
+        """Copy the columns: a view of bytes cannot be copied."""
+        return Block, (self.rows, self.numbers, self.zeros)
+
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -1,9 +1,13 @@
 """A table of numbers by rows: it says what a dictionary says, in a few bytes a row."""
 
 import os
+import pickle
+from collections.abc import Callable
+from copy import deepcopy
 from itertools import product
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from sync.structures import row_table
@@ -114,3 +118,19 @@ def test_the_highest_number_is_not_passed() -> None:
 
 def test_so_few_blocks_are_the_most() -> None:
     assert row_table.LARGER ** (row_table.BLOCKS_MAX - 2) > 2**29
+
+
+def pickled(table: RowTable) -> RowTable:
+    """A copy, made as tests make copies of whole nodes."""
+    copied: RowTable = pickle.loads(pickle.dumps(table))
+    return copied
+
+
+@pytest.mark.parametrize("copied", [deepcopy, pickled])
+def test_a_copy_goes_its_own_way(copied: Callable[[RowTable], RowTable]) -> None:
+    table = RowTable(2)
+    table.count(b"aabbcc")
+    other = copied(table)
+    other.change(b"aa", 7)
+
+    assert (table.number(b"aa"), other.number(b"aa"), other.number(b"bb")) == (1, 7, 1)
