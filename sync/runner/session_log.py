@@ -198,7 +198,9 @@ class SessionLog:
             session.unanswered += len(event.payload)
         answers = [one for one in effects if type(one) is values.SendPayload]
         session.unanswered += sum([len(one.payload) for one in answers])
-        if not any(type(one) is values.Continue for one in effects):
+        if any(type(one) is values.Continue for one in effects):
+            return
+        if session.unanswered or isinstance(event, values.SessionPayload):
             notes.append(session.round(channel, session.unanswered))
             session.unanswered = 0
 

@@ -10,7 +10,7 @@ from sync.machine import Nanos, PeerId, Tick
 from sync.sessions.fetching import Fetching
 from sync.sessions.session import Session
 from sync.sessions.table import Table
-from sync.sessions.values import CloseSession, Effect, SendPayload, SessionId
+from sync.sessions.values import CloseSession, Continue, Effect, SendPayload, SessionId
 from sync.structures.differences import Differences
 
 
@@ -41,7 +41,12 @@ class Checking:
         return self.begin(session, now) if session.exchanged is not None else []
 
     def begin(self, session: Session, now: Nanos) -> list[Effect]:
-        """Begin to prove what both should hold, over a stream that is there."""
+        """Begin to prove what both should hold, over a stream that is there.
+
+        After as many slices as it takes until that can be hashed.
+        """
+        if not session.settle_check():
+            return [Continue(session.number)]
         room = partial(self._room, session)
         return self._carry_out(session, session.begin_check(self._draw_salt(), now, room), now)
 

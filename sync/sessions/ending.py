@@ -34,7 +34,8 @@ def end(session: Session, result: str, now: Nanos, *, benign: bool) -> SessionEn
     session.local = session.held = session.exchange = session.checking = None
     session.pushed, session.lacked = [], RowTable(ROW_BYTES)
     session.brought, session.put_off = Brought(), set()
-    session.early_frame = None
+    session.begins_with = session.together = session.counted = session.early_frame = None
+    session.early_payloads = []
     return SessionEnded(
         session=session.number,
         peer=session.peer,

@@ -118,6 +118,9 @@ class Session:
     """Its stream: the number of the session, until a live one has it."""
     exchange: Exchange | None = None
     exchanged: Finished | None = None
+    together: OrderedSet | None = None
+    counted: Held | None = None
+    """Ids held with those that were found, for the check, while they are put in order."""
     checking: check.Check | None = None
     check_stream: SessionId | None = None
     checked: check.CheckFinished | None = None
@@ -168,6 +171,12 @@ class Session:
 
     pushed: list[Ids] = field(default_factory=list)
     """Of that, what is yet to be pushed."""
+
+    begins_with: int | None = None
+    """Payloads of a turn that the peer takes, while the session waits until it can freeze."""
+
+    early_payloads: list[bytes] = field(default_factory=list)
+    """Payloads that came meanwhile."""
 
     early_frame: bytes | None = None
     """The first frame of the check, where it came before the last payload."""
@@ -326,16 +335,29 @@ class Session:
         if why:
             self.chosen, self.estimate = why, estimate
 
+    def settle_check(self) -> bool:
+        """Do a slice of what `begin_check` needs; returns whether nothing is left of it.
+
+        The check counts as ours what was found missing.
+        """
+        if self.counted is None:
+            assert self.local is not None
+            assert self.held is not None
+            self.together, self.counted = self.local, self.held
+            if found := self.transfer.found.all:
+                columns = found.columns
+                self.together = self.local.together(columns)
+                self.counted = self.held.on_top(self.together, columns.timestamps)
+        return self.counted.digest.refresh_some(self.counted.source)
+
     def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
-        local, held = self.local, self.held
-        assert local is not None
-        assert held is not None
-        if found := self.transfer.found.all:  # the check counts them as ours
-            columns = found.columns
-            local = local.together(columns)
-            held = held.with_found(local, columns.timestamps)
-        held = self.brought.together(local, held)
+        while not self.settle_check():
+            pass
+        assert self.together is not None
+        assert self.counted is not None
+        held = self.brought.together(self.together, self.counted)
+        self.together = self.counted = None
         aside = self.brought.aside if self.exchanged and self.exchanged.brought else None
         self.checking = check.Check(self.role, held, self.since, salt, now, room, aside=aside)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []

@@ -96,6 +96,9 @@ from sync.structures.ordered_set import ZERO_HASH, SyncId
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
+EARLY_MAX: Final = 8
+"""Payloads that wait until a session can freeze: more than an honest peer sends unanswered."""
+
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
 STUCK: Final = "interrupted: its protocol let its time limit pass"
@@ -301,8 +304,7 @@ class Sessions:
             return [CloseSession(number)]
         if number == session.check_stream:
             return self._checking.begin(session, now)
-        exchange = self._begin(session, payloads_max, now)
-        return self._carry_out(session, exchange.open(now), now)
+        return self._begin_once_settled(session, payloads_max, now)
 
     def _handle_opened_stream(
         self, offered: SessionOffered, now: Nanos, offset: Nanos
@@ -321,8 +323,7 @@ class Sessions:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session
-        self._begin(session, offered.payloads_max, now)
-        return effects
+        return effects + self._begin_once_settled(session, offered.payloads_max, now)
 
     def _on_linked_again(self, peer: PeerId, now: Nanos) -> list[Effect]:
         """The peer made a new link: a session that has been silent is on a network that is gone."""
@@ -340,6 +341,22 @@ class Sessions:
             effects += self._end(session, "interrupted: the peer is gone", now)
         self._fetching.pushing.discard(peer)
         self._fetching.shares.forget(peer)
+        return effects
+
+    def _begin_once_settled(self, session: Session, payloads_max: int, now: Nanos) -> list[Effect]:
+        """Begin, after as many slices as it takes until what is held can be frozen."""
+        session.begins_with = payloads_max
+        waits = len(session.early_payloads) <= EARLY_MAX  # else there is no more time
+        if waits and not self._holdings.settle():
+            return [Continue(session.number)]
+        session.begins_with = None
+        exchange = self._begin(session, payloads_max, now)
+        if session.initiated:
+            return self._carry_out(session, exchange.open(now), now)
+        early, session.early_payloads = session.early_payloads, []
+        effects: list[Effect] = []
+        for payload in early:
+            effects += self._on_payload(session.number, payload, now)
         return effects
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
@@ -386,12 +403,21 @@ class Sessions:
             if number == session.check_stream:
                 return self._checking.on_frame(session, payload, now)
             if session.exchange is None:
-                return [CloseSession(number)]
+                return self._on_early_payload(session, payload, now)
             steps = session.exchange.payload(payload, now)
         except RemoteError as error:
             return self._refuse(session, str(error), now)
         session.count(len(payload), sent=False)
         return self._carry_out(session, steps, now)
+
+    def _on_early_payload(self, session: Session, payload: bytes, now: Nanos) -> list[Effect]:
+        """Keep a payload until the session begins, which it does at once if too many come."""
+        if session.begins_with is None:
+            return [CloseSession(session.number)]
+        session.early_payloads.append(payload)
+        if len(session.early_payloads) <= EARLY_MAX:
+            return []
+        return self._begin_once_settled(session, session.begins_with, now)
 
     def _on_loaded(self, loaded: EntriesLoaded | PageChecked, now: Nanos) -> list[Effect]:
         """Go on with a page that was loaded or checked, unless the session ended meanwhile."""
@@ -456,7 +482,13 @@ class Sessions:
     def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:
         """Go on answering what came, unless the session ended meanwhile."""
         session = self._table.numbered(number)
-        if session is None or session.exchange is None:
+        if session is None:
+            return []
+        if session.begins_with is not None:
+            return self._begin_once_settled(session, session.begins_with, now)
+        if session.counted is not None and session.check_stream is not None:
+            return self._begin_check(session, now)
+        if session.exchange is None:
             return []
         return self._carry_out(session, session.exchange.go_on(now), now)
 

@@ -40,7 +40,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import claims, receiving, served, sync_config, table
+from sync.sessions import claims, receiving, served, sessions, sync_config, table
 from sync.sessions.found_ids import Fate
 from sync.sessions.handshake import SyncKind
 from sync.sim.governance.bounds import GOVERNANCE_BOUNDS
@@ -186,6 +186,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "OnItsWay.messages": lambda scale: scale.sessions * delta_messages.WALK_MAX,
     "Served._by_peer": served.PEERS_MAX,
     "Opening.failed": len(SyncKind),
+    "Session.early_payloads": sessions.EARLY_MAX + 1,
     "Session.failed": len(SyncKind),
     "Session.asked": delta_messages.WALK_MAX,
     "Session.authors": messages.LOGS_MAX,

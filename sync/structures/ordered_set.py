@@ -10,17 +10,20 @@ Two runs: one of nearly all ids, which grows at its end, and a short one of ids 
 question goes to both, and their answers are added.
 """
 
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import merge
-from typing import Final, NamedTuple, TypeAlias
+from itertools import pairwise
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sync.structures.bounds import EVERYTHING, ORIGIN, Bounds, rungs, shortened
+from sync.structures.rebuilding import SLICE, Rebuilding, rebuilt
 from sync.structures.sorted_run import (
     HASH_BYTES,
     HASH_WORDS,
+    ROW_BYTES,
     TIMESTAMP_MAX,
     ZERO_HASH,
     Columns,
@@ -32,6 +35,7 @@ from sync.structures.sorted_run import (
     ascending,
     columns_of,
     joined,
+    rows_of,
     sync_ids,
     values_of,
 )
@@ -51,6 +55,7 @@ __all__ = [
     "joined",
     "rows_of",
     "rungs",
+    "shortened",
     "sync_ids",
     "values_of",
 ]
@@ -61,55 +66,14 @@ Places: TypeAlias = NDArray[np.intp]
 XOR: Final = Xor()
 
 LATE_MAX = 2048
-"""Ids that may be in the short run: one more takes 30 us. Then both become one, which at a million
-ids takes 0.2 s, 90 us for each of these."""
+"""Ids in the short run from which on both are made one; one more takes 30 us. At a million ids that
+takes 0.2 s in all, a slice whenever ids are put in. Meanwhile the short run may have more."""
+
+ROOM: Final = 32
+"""A run whose room is less than this part of it is made anew, in the same way, with more."""
 
 PENDING_MAX: Final = 256
 """Ids that wait until somebody looks; 50 kB."""
-
-ORIGIN: Final = SyncId(0, ZERO_HASH)
-"""The lower bound of the first range of every payload."""
-
-
-class Bounds(NamedTuple):
-    """From `lower`, inclusive, to `upper`, exclusive and above it (Waku Sync, "RangeBounds")."""
-
-    lower: SyncId
-    upper: SyncId
-
-
-EVERYTHING: Final = Bounds(ORIGIN, SyncId(TIMESTAMP_MAX, ZERO_HASH))
-"""The whole channel."""
-
-
-def shortened(bound: SyncId, previous: SyncId) -> SyncId:
-    """Return `bound` cut to what delta encoding after the lower `previous` keeps of it.
-
-    With another timestamp the hash is not sent and means zero; with the same one the hash ends
-    with the first byte that differs. The result is above `previous` and not above `bound`.
-    """
-    if bound.timestamp != previous.timestamp:
-        return SyncId(bound.timestamp, ZERO_HASH)
-    length = 1 + next(at for at in range(HASH_BYTES) if bound.hash[at] != previous.hash[at])
-    return SyncId(bound.timestamp, bound.hash[:length].ljust(HASH_BYTES, b"\0"))
-
-
-def rungs(previous: SyncId, bound: SyncId) -> Iterator[SyncId]:
-    """Yield the bounds that lead from `previous` up to `bound`, each encodable after the last.
-
-    One where only the timestamp matters; at most 33, one more for each byte of the hash.
-    """
-    while previous != bound:
-        previous = shortened(bound, previous)
-        yield previous
-
-
-def rows_of(timestamps: Words, hashes: Words) -> bytes:
-    """Return ids as rows of 40 bytes, which sort as they do, from their columns, (n) and (n, 4)."""
-    rows = np.empty((len(timestamps), 1 + HASH_WORDS), np.uint64)
-    rows[:, 0] = timestamps.byteswap() if sys.byteorder == "little" else timestamps
-    rows[:, 1:] = hashes
-    return rows.tobytes()
 
 
 class OrderedSet:
@@ -119,13 +83,14 @@ class OrderedSet:
         group: what fingerprints are made of.
     """
 
-    __slots__ = ("_frozen", "_group", "_late", "_long", "_pending")
+    __slots__ = ("_frozen", "_group", "_late", "_long", "_pending", "_rebuilding")
 
     def __init__(self, group: Group = XOR) -> None:
         self._group = group
         self._long = Run.empty(group)
         self._late = Run.empty(group)
         self._pending: list[SyncId] = []
+        self._rebuilding: Rebuilding | None = None
         self._frozen = False
 
     def __len__(self) -> int:
@@ -166,12 +131,14 @@ class OrderedSet:
         assert not self._frozen, "a snapshot takes no inserts"
         self._put_in()
         self._merge(columns_of(list(sync_ids)))
+        self._tend()
 
     def restore(self, rows: bytes) -> None:
         """Take in a whole set, ascending, 40 bytes an id: timestamp, big-endian, and hash."""
+        assert not self._long, "a set is filled once"
         words = np.frombuffer(rows, np.uint64).reshape(-1, 1 + HASH_WORDS)
-        timestamps = words[:, 0].byteswap() if sys.byteorder == "little" else words[:, 0].copy()
-        self.fill(timestamps, words[:, 1:].copy())
+        self._long = Run.with_room(self._group, len(words))
+        self._long.extend(words[:, 0].view(">u8").astype(np.uint64), words[:, 1:])
 
     def fill(self, timestamps: Words, hashes: Words) -> None:
         """Take in a whole set by its columns, (n) and (n, 4), ascending; they are kept as such."""
@@ -182,6 +149,7 @@ class OrderedSet:
         """Forget all ids below `bound`; O(log n), the memory is freed as the set grows."""
         assert not self._frozen, "a snapshot stays as it is"
         self._put_in()
+        self._rebuilding = None
         for run in self._runs():
             run.start = run.row_of(bound)
 
@@ -201,9 +169,13 @@ class OrderedSet:
         return snapshot
 
     def together(self, more: Columns) -> "OrderedSet":
-        """Return a snapshot with these ids more, in any order, some perhaps already here."""
+        """Return a snapshot with these ids more, in any order, some perhaps already here.
+
+        They all are in its short run, which may be long: no id of the other one is copied.
+        """
         snapshot = self.frozen()
-        snapshot._merge(more)  # noqa: SLF001
+        if len(more.timestamps):
+            snapshot._late = self._late.merged(*self._unknown(more))  # noqa: SLF001
         return snapshot
 
     def _insert(self, sync_id: SyncId) -> bool:
@@ -216,7 +188,7 @@ class OrderedSet:
         if self._is_long_held(sync_id):
             return False
         self._late = self._late.inserted(row, sync_id)
-        self._unite_if_full()
+        self._tend()
         return True
 
     def _put_in(self) -> None:
@@ -228,6 +200,7 @@ class OrderedSet:
         self._merge(columns_of(pending[:newer]))
         for sync_id in [] if newer is None else dict.fromkeys(pending[newer:]):
             self._long.append(sync_id)
+        self._tend()
 
     def _merge(self, more: Columns) -> None:
         """Add many ids at once: to the short run, while that stays short."""
@@ -238,28 +211,40 @@ class OrderedSet:
             self._unite()
             self._long = self._long.merged(timestamps, hashes)
             return
+        self._late = self._late.merged(*self._unknown(more))
+        if self._late and self._long.is_above(self._late.id_at(self._late.end - 1)):
+            self._unite()
+
+    def _unknown(self, more: Columns) -> Columns:
+        """Return these ids but for those of the long run."""
+        timestamps, hashes = more
         known = [
             at
             for at in np.flatnonzero(self._long.has_at(timestamps)).tolist()
             if self._is_long_held(SyncId(int(timestamps[at]), bytes(hashes[at])))
         ]
-        self._late = self._late.merged(np.delete(timestamps, known), np.delete(hashes, known, 0))
-        if self._late and self._long.is_above(self._late.id_at(self._late.end - 1)):
-            self._unite()
-        self._unite_if_full()
+        return Columns(np.delete(timestamps, known), np.delete(hashes, known, 0))
 
     def _is_long_held(self, sync_id: SyncId) -> bool:
         return self._long.holds(self._long.row_of(sync_id), sync_id)
 
-    def _unite_if_full(self) -> None:
-        if len(self._late) > LATE_MAX:
-            self._unite()
+    def _tend(self) -> None:
+        """Go on with a run that is made anew; begin one where many are late, or room is short."""
+        long = self._long
+        if self._rebuilding is None:
+            short = len(long) > SLICE and long.room < len(long) // ROOM
+            if len(self._late) <= LATE_MAX and not short:
+                return
+            self._rebuilding = Rebuilding(long, self._late)
+        if (run := self._rebuilding.step()) is not None:
+            self._late = self._rebuilding.rest_of(self._late)
+            self._long, self._rebuilding = run, None
 
     def _unite(self) -> None:
-        """Make one run of the two."""
-        if not self._late:
-            return
-        self._long, self._late = self._long.united(self._late), Run.empty(self._group)
+        """Make one run of the two at once."""
+        if self._late:
+            self._long, self._late = rebuilt(self._long, self._late), Run.empty(self._group)
+        self._rebuilding = None
 
     def _runs(self) -> tuple[Run, Run]:
         return self._long, self._late
@@ -294,6 +279,26 @@ class OrderedSet:
         if all(first < last for _, first, last in parts):
             timestamps, hashes = ascending(timestamps, hashes)
         return rows_of(timestamps, hashes)
+
+    def buckets(self, lower: Words, upper: Words, most: int) -> list[memoryview]:
+        """Return the rows of ranges of whole timestamps, which rise; as many as have `most` ids.
+
+        The first range is whole however many it has.
+        """
+        self._put_in()
+        first, last = self.places_of(lower), self.places_of(upper)
+        ends = np.cumsum((last - first).sum(axis=1))
+        count = max(1, int(ends.searchsorted(most, "right")))
+        rows = memoryview(rows_of(*self.columns(first[:count], last[:count])))
+        edges = [0, *(ROW_BYTES * ends[:count]).tolist()]
+        return [rows[begin:end] for begin, end in pairwise(edges)]
+
+    def bound_after(self, lower: SyncId, upper: SyncId, most: int) -> SyncId:
+        """Return a bound above `lower`, up to `upper`, with about `most` ids between."""
+        self._put_in()
+        run = self._long
+        row = run.row_of(lower) + most
+        return min(run.id_at(row), upper) if row < run.end else upper
 
     def parts(self, lower: SyncId) -> list[Columns]:
         """Return views of all ids from `lower` on, each part rising; no insert changes them."""

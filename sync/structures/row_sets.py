@@ -95,6 +95,20 @@ class Together:
         whole = first == 0 and last == len(times)
         return merged if whole else merged[ROW_BYTES * first : ROW_BYTES * last]
 
+    def buckets(self, lower: Words, upper: Words, most: int) -> list[memoryview]:
+        """See `sync.structures.set_digest.RowSource`."""
+        found: list[memoryview] = []
+        for first, last in zip(lower.tolist(), upper.tolist(), strict=True):
+            found.append(memoryview(self.rows(SyncId(first, ZERO_HASH), SyncId(last, ZERO_HASH))))
+            if sum(map(len, found)) >= ROW_BYTES * most:
+                break
+        return found
+
+    def bound_after(self, lower: SyncId, upper: SyncId, most: int) -> SyncId:
+        """Return the upper bound: a bucket is asked for as a whole."""
+        del lower, most
+        return upper
+
 
 def rising(rows: bytes) -> bytes:
     """Return rows in rising order, each once; at once where they are so already."""

@@ -15,6 +15,8 @@ month of them. It reads the rows of a bucket from where they are when it must ha
 
 import hashlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import Final, Protocol
 
 import numpy as np
@@ -47,6 +49,12 @@ class RowSource(Protocol):
 
     def rows(self, lower: SyncId, upper: SyncId) -> bytes:
         """Return the rows from `lower`, inclusive, to `upper`, exclusive, rising."""
+
+    def buckets(self, lower: Words, upper: Words, most: int) -> list[memoryview]:
+        """Return the rows of the first of these ranges, one at least, that have `most` ids."""
+
+    def bound_after(self, lower: SyncId, upper: SyncId, most: int) -> SyncId:
+        """Return a bound above `lower`, up to `upper`, with about `most` ids between."""
 
     def __len__(self) -> int: ...
 
@@ -81,7 +89,23 @@ def node_hash(children: Iterable[tuple[int, bytes]]) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
+SLICE: Final = 16_384
+"""Ids that are hashed at one time, some 2 ms."""
+
+LEAVES_AT_ONCE: Final = 256
+"""Buckets of these, at most."""
+
 EMPTY_ROOT: Final = node_hash([])
+
+
+@dataclass(slots=True)
+class Partial:
+    """A bucket of which the rows below `at` are hashed."""
+
+    index: int
+    at: SyncId
+    hashed: "hashlib._Hash" = field(default_factory=lambda: hashlib.sha256(b"\0"))
+    count: int = 0
 
 
 class Digest:
@@ -98,10 +122,11 @@ class Digest:
         self._counts: dict[int, int] = {}
         self._count = 0
         self._stale: set[int] = set()
+        self._partial: Partial | None = None
 
     @classmethod
     def of(cls, source: RowSource, floor: Nanos = 0) -> "Digest":
-        """Digest a whole set; holds all its rows meanwhile, 40 bytes an id."""
+        """Digest a whole set at once; holds all its rows meanwhile, 40 bytes an id."""
         digest = cls(floor)
         rows = memoryview(source.rows(SyncId(floor, ZERO_HASH), END))
         if rows:
@@ -112,6 +137,10 @@ class Digest:
                 digest._put(index, rows[ROW_BYTES * starts[at] : ROW_BYTES * starts[at + 1]])
             digest._climb(set(indexes))
         return digest
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out half a hash, which cannot be copied: its bucket is hashed anew."""
+        return {**self.__dict__, "_partial": None}
 
     @property
     def floor(self) -> Nanos:
@@ -133,6 +162,9 @@ class Digest:
     def children(self, level: int, index: int) -> list[tuple[int, bytes]]:
         """Return index and hash of each child of a node of level 1 to 4 that holds ids, rising."""
         assert not self._stale, "refresh comes first"
+        return self._children(level, index)
+
+    def _children(self, level: int, index: int) -> list[tuple[int, bytes]]:
         hashes = self._hashes[level - 1]
         first = index << FANOUT_BITS
         end = first + (1 << FANOUT_BITS)
@@ -163,20 +195,62 @@ class Digest:
         """Note that an id of this timestamp was added to the set or left it."""
         assert ORIGIN.timestamp <= timestamp < END.timestamp, f"{timestamp} has no bucket"
         if timestamp >= self._floor:
-            self._stale.add(timestamp >> LEAF_BITS)
+            index = timestamp >> LEAF_BITS
+            self._stale.add(index)
+            partial = self._partial
+            if partial is not None and partial.index == index and timestamp <= partial.at.timestamp:
+                self._partial = None  # it is in what was hashed, or was
 
     def changed_all(self, timestamps: Words) -> None:
         """Note that ids of these timestamps were added to the set or left it."""
-        counting = timestamps[timestamps >= np.uint64(self._floor)]
-        self._stale.update((counting >> np.uint64(LEAF_BITS)).tolist())
+        leaves = timestamps[timestamps >= np.uint64(self._floor)] >> np.uint64(LEAF_BITS)
+        begins = np.ones(len(leaves), np.bool_)
+        begins[1:] = leaves[1:] != leaves[:-1]
+        self._stale.update(leaves[begins].tolist())
+        self._partial = None
 
     def refresh(self, source: RowSource) -> None:
         """Hash the buckets with changes anew, and what is above them."""
-        stale, self._stale = self._stale, set()
-        for index in stale:
-            self._put(index, source.rows(*self.bounds(index)))
-        self._climb(stale)
+        while not self.refresh_some(source):
+            pass
         assert self._floor or self._count == len(source), "a change of the set was not noted"
+
+    def refresh_some(self, source: RowSource) -> bool:
+        """Hash a slice of these buckets, the lowest first; returns whether none is left."""
+        if self._partial is not None:
+            self._hash_on(self._partial, source)
+        elif self._stale:
+            self._hash_lowest(nsmallest(LEAVES_AT_ONCE, self._stale), source)
+        return not self._stale
+
+    def _hash_lowest(self, indexes: list[int], source: RowSource) -> None:
+        """Hash buckets, the first of which may be too large to be hashed at once."""
+        bounds = [self.bounds(index) for index in indexes]
+        if source.bound_after(*bounds[0], SLICE) < bounds[0][1]:
+            self._partial = Partial(indexes[0], bounds[0][0])
+            self._hash_on(self._partial, source)
+            return
+        edges = np.array([[bound.timestamp for bound in each] for each in bounds], np.uint64)
+        buckets = source.buckets(edges[:, 0], edges[:, 1], SLICE)
+        done = indexes[: len(buckets)]
+        for index, rows in zip(done, buckets, strict=True):
+            self._put(index, rows)
+        self._stale.difference_update(done)
+        self._climb(set(done))
+
+    def _hash_on(self, partial: "Partial", source: RowSource) -> None:
+        """Hash a slice of one bucket."""
+        upper = self.bounds(partial.index)[1]
+        bound = source.bound_after(partial.at, upper, SLICE)
+        rows = source.rows(partial.at, bound)
+        partial.hashed.update(rows)
+        partial.count += len(rows) // ROW_BYTES
+        partial.at = bound
+        if bound == upper:
+            self._partial = None
+            self._set(partial.index, partial.count, partial.hashed.digest())
+            self._stale.discard(partial.index)
+            self._climb({partial.index})
 
     def copy(self) -> "Digest":
         """Return a digest of its own that starts out equal: what a session freezes."""
@@ -228,11 +302,14 @@ class Digest:
 
     def _put(self, index: int, rows: bytes | memoryview) -> None:
         """Take in the rows of a leaf as they now are."""
-        count = len(rows) // ROW_BYTES
+        self._set(index, len(rows) // ROW_BYTES, leaf_hash(rows) if rows else b"")
+
+    def _set(self, index: int, count: int, hashed: bytes) -> None:
+        """Keep how many ids a leaf has, and its hash."""
         self._count += count - self._counts.get(index, 0)
         if count:
             self._counts[index] = count
-            self._hashes[0][index] = leaf_hash(rows)
+            self._hashes[0][index] = hashed
         else:
             self._counts.pop(index, None)
             self._hashes[0].pop(index, None)
@@ -242,7 +319,7 @@ class Digest:
         for level in range(1, ROOT_LEVEL + 1):
             indexes = {index >> FANOUT_BITS for index in indexes}
             for index in indexes:
-                if children := self.children(level, index):
+                if children := self._children(level, index):
                     self._hashes[level][index] = node_hash(children)
                 else:
                     self._hashes[level].pop(index, None)
@@ -253,6 +330,12 @@ class Held(Struct, frozen=True):
 
     source: RowSource
     digest: Digest
+
+    def on_top(self, together: RowSource, timestamps: Words) -> "Held":
+        """Return the same as `with_found`, whose digest is yet to be refreshed."""
+        digest = self.digest.copy()
+        digest.changed_all(timestamps)
+        return Held(together, digest)
 
     def with_found(self, together: RowSource, timestamps: Words) -> "Held":
         """Return it with what was found missing, which `together` holds too."""

@@ -7,6 +7,7 @@ Rule: the rows of a run are never changed or moved in place, only rows behind it
 so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new run.)
 """
 
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ ZERO_HASH: Final = bytes(HASH_BYTES)
 
 TIMESTAMP_MAX: Final = 2**63 - 1
 """14/WAKU2-MESSAGE timestamps are signed; this one, in the year 2262, bounds them from above."""
+
+ROW_BYTES: Final = 8 + HASH_BYTES
+"""An id as a row: its timestamp, big-endian, and its hash, so that rows order like ids."""
 
 HASH_WORDS: Final = 4
 """A hash is held as four 64-bit words of its raw bytes."""
@@ -150,8 +154,22 @@ class Run:
             totals[1:] = group.running(group.values(timestamps, hashes))
         return cls(group, timestamps, hashes, totals, 0, count)
 
+    @classmethod
+    def with_room(cls, group: Group, count: int) -> "Run":
+        """Return a run without ids that has room for so many, and for an eighth more."""
+        capacity = count + max(CAPACITY_MIN, count // 8)
+        totals = np.empty((capacity + 1, group.width), np.uint64)
+        totals[0] = 0
+        timestamps = np.empty(capacity, np.uint64)
+        return cls(group, timestamps, np.empty((capacity, HASH_WORDS), np.uint64), totals)
+
     def __len__(self) -> int:
         return self.end - self.start
+
+    @property
+    def room(self) -> int:
+        """Number of ids that may be appended before the columns are copied."""
+        return len(self.timestamps) - self.end
 
     @property
     def memory(self) -> int:
@@ -198,6 +216,9 @@ class Run:
 
     def columns(self, first: Positions, last: Positions) -> Columns:
         """Return the ids in the rows from each `first` to its `last`, (n) each, in one."""
+        if len(first) and (first[1:] == last[:-1]).all():
+            whole = slice(first[0], last[-1])
+            return Columns(self.timestamps[whole], self.hashes[whole])
         counts = last - first
         ends = np.cumsum(counts)
         size = int(ends[-1]) if len(ends) else 0
@@ -245,20 +266,25 @@ class Run:
             ),
         )
 
-    def united(self, late: "Run") -> "Run":
-        """Return a run of these ids and those of `late`, none of which is here."""
-        ours, theirs = slice(self.start, self.end), slice(late.start, late.end)
-        rows = self.rows_of(late.timestamps[theirs]) - self.start
-        for at in np.flatnonzero(self.has_at(late.timestamps[theirs])).tolist():
-            rows[at] = self.row_of(late.id_at(late.start + at)) - self.start
-        timestamps = _woven(self.timestamps[ours], rows, late.timestamps[theirs])
-        hashes = _woven(self.hashes[ours], rows, late.hashes[theirs])
-        same = int(rows[0]) if len(rows) else len(self)
-        values = self.group.values(timestamps[same:], hashes[same:])
-        totals = np.empty((len(timestamps) + 1, self.group.width), np.uint64)
-        totals[: same + 1] = self.totals[self.start : self.start + same + 1]
-        totals[same + 1 :] = self.group.add(self.group.running(values), totals[same : same + 1])
-        return Run(self.group, timestamps, hashes, totals, 0, len(timestamps))
+    def places_for(self, late: "Run") -> Positions:
+        """Return for each id of another run, none of which is here, before which one it belongs."""
+        timestamps = late.timestamps[late.start : late.end]
+        rows = self.rows_of(timestamps)
+        for at in np.flatnonzero(self.has_at(timestamps)).tolist():
+            rows[at] = self.row_of(late.id_at(late.start + at))
+        return rows - self.start
+
+    def extend(self, timestamps: Words, hashes: Words) -> None:
+        """Add ids above all others that rise: O(their number), where there is room."""
+        if self.room < len(timestamps):
+            count = len(self) + len(timestamps)
+            self._grow(count + count // 8)
+        end, last = self.end, self.end + len(timestamps)
+        self.timestamps[end:last], self.hashes[end:last] = timestamps, hashes
+        if last > end:
+            totals = self.group.running(self.group.values(timestamps, hashes))
+            self.totals[end + 1 : last + 1] = self.group.add(totals, self.totals[end : end + 1])
+        self.end = last
 
     def snapshot(self) -> "Run":
         """Return this run as it is now."""
@@ -280,18 +306,6 @@ class Run:
         self.start, self.end = 0, count
 
 
-def _woven(long: Words, rows: Positions, short: Words) -> Words:
-    """Return `long` with each row of `short` before the row it belongs to: whole stretches."""
-    woven = np.empty((len(long) + len(short), *long.shape[1:]), np.uint64)
-    done = 0
-    for at, row in enumerate(rows.tolist()):
-        woven[done + at : row + at] = long[done:row]
-        woven[row + at] = short[at]
-        done = row
-    woven[done + len(short) :] = long[done:]
-    return woven
-
-
 def ascending(timestamps: Words, hashes: Words) -> tuple[Words, Words]:
     """Return the columns in rising order, each id once; fast where they are sorted already."""
     order = np.argsort(timestamps, kind="stable")
@@ -310,3 +324,11 @@ def ascending(timestamps: Words, hashes: Words) -> tuple[Words, Words]:
             first_of_its_kind[1:] = ~same
             return timestamps[first_of_its_kind], hashes[first_of_its_kind]
     return timestamps, hashes
+
+
+def rows_of(timestamps: Words, hashes: Words) -> bytes:
+    """Return ids as rows of 40 bytes, which sort as they do, from their columns, (n) and (n, 4)."""
+    rows = np.empty((len(timestamps), 1 + HASH_WORDS), np.uint64)
+    rows[:, 0] = timestamps.byteswap() if sys.byteorder == "little" else timestamps
+    rows[:, 1:] = hashes
+    return rows.tobytes()

@@ -4,8 +4,16 @@ import hashlib
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 
-from sync.structures.ordered_set import SyncId, columns_of
-from sync.structures.set_digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, Digest, Held, row
+from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
+from sync.structures.set_digest import (
+    FANOUT_BITS,
+    LEAF_BITS,
+    ROOT_LEVEL,
+    ROW_BYTES,
+    Digest,
+    Held,
+    row,
+)
 from sync.structures.sorted_run import Words
 
 
@@ -21,6 +29,18 @@ class SortedIds:
     def rows(self, lower: SyncId, upper: SyncId) -> bytes:
         first, last = bisect_left(self.items, lower), bisect_left(self.items, upper)
         return b"".join(map(row, self.items[first:last]))
+
+    def buckets(self, lower: Words, upper: Words, most: int) -> list[memoryview]:
+        found = list[memoryview]()
+        for first, last in zip(lower.tolist(), upper.tolist(), strict=True):
+            rows = self.rows(SyncId(first, ZERO_HASH), SyncId(last, ZERO_HASH))
+            if found and sum(map(len, found)) + len(rows) > ROW_BYTES * most:
+                break
+            found.append(memoryview(rows))
+        return found
+
+    def bound_after(self, lower: SyncId, upper: SyncId, most: int) -> SyncId:
+        return min([*self.items[bisect_left(self.items, lower) :][most:][:1], upper])
 
     def insert(self, item: SyncId) -> None:
         insort(self.items, item)

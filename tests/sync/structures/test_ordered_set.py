@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from sync.structures import ordered_set
+from sync.structures import ordered_set, rebuilding
 from sync.structures.ordered_set import (
     HASH_BYTES,
     ORIGIN,
@@ -21,7 +21,7 @@ from sync.structures.ordered_set import (
     rungs,
     shortened,
 )
-from sync.structures.sorted_run import Group, Words, columns_of
+from sync.structures.sorted_run import Group, Run, Words, Xor, columns_of
 from tests.support.storage.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)
@@ -99,16 +99,16 @@ class OrderedSetMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.late_max, ordered_set.LATE_MAX = (
-            ordered_set.LATE_MAX,
-            5,
-        )  # so that both runs become one, often
+        self.patched = pytest.MonkeyPatch()
+        self.patched.setattr(ordered_set, "LATE_MAX", 5)  # so that both runs become one, often
+        for module in (ordered_set, rebuilding):
+            self.patched.setattr(module, "SLICE", 4)  # in several steps
         self.ordered = OrderedSet(self.group)
         self.plain: list[SyncId] = []
         self.snapshots: list[tuple[OrderedSet, list[SyncId]]] = []
 
     def teardown(self) -> None:
-        ordered_set.LATE_MAX = self.late_max
+        self.patched.undo()
 
     @rule(item=sync_ids)
     def insert(self, item: SyncId) -> None:
@@ -236,6 +236,58 @@ def test_inserting_in_rising_and_in_falling_order_gives_the_same_set() -> None:
         falling.insert(item)
 
     assert rising.items(ORIGIN, END) == falling.items(ORIGIN, END) == items
+
+
+class Counting(Xor):
+    """The group of all sets, which counts the rows that are summed up."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def running(self, values: Words) -> Words:
+        self.rows += len(values)
+        return super().running(values)
+
+
+def test_no_id_that_is_added_moves_more_than_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordered_set, "LATE_MAX", 256)
+    for module in (ordered_set, rebuilding):
+        monkeypatch.setattr(module, "SLICE", 10_000)
+    counting, copied, grow = Counting(), list[int](), Run._grow
+
+    def counted(run: Run, capacity: int) -> None:
+        copied.append(len(run))
+        grow(run, capacity)
+
+    monkeypatch.setattr(Run, "_grow", counted)
+    ordered = OrderedSet(counting)
+    items = [numbered(number, 10 * number) for number in range(110_000)]
+    ordered.restore(sync_rows((item.timestamp, item.hash) for item in items))
+    late = [numbered(number, 50 * number + 1) for number in range(2_000)]
+    newer = [numbered(number, 10 * number) for number in range(110_000, 130_000)]
+    most = 0
+    for item in [*late, *newer]:
+        counting.rows = 0
+        ordered.add(item)
+        most = max(most, counting.rows)
+
+    assert most <= 10_000 + 2 * len(late)
+    assert max(copied, default=0) <= 10_000
+    assert ordered.items(ORIGIN, END) == sorted([*items, *late, *newer])
+
+
+def test_what_is_put_on_top_of_a_snapshot_copies_nothing_of_it() -> None:
+    counting = Counting()
+    ordered = OrderedSet(counting)
+    items = [numbered(number, 10 * number) for number in range(20_000)]
+    ordered.extend(items)
+    more = [numbered(number, 10 * number + 5) for number in range(5_000)]
+
+    counting.rows = 0
+    together = ordered.frozen().together(columns_of([*more, *items[:100]]))
+
+    assert counting.rows == len(more)
+    assert together.items(ORIGIN, END) == sorted([*items, *more])
 
 
 def test_a_split_by_count_has_even_parts_and_timestamp_only_bounds() -> None:

@@ -1,16 +1,21 @@
 """The Merkle digest of an ordered set, against one written down from its documentation."""
 
+from collections.abc import Iterator
+from copy import deepcopy
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from sync.structures import set_digest
 from sync.structures.ordered_set import HASH_BYTES, ORIGIN, SyncId
 from sync.structures.set_digest import (
     EMPTY_ROOT,
     END,
     LEAF_BITS,
     ROOT_LEVEL,
+    ROW_BYTES,
     Digest,
     leaf_hash,
     node_hash,
@@ -209,6 +214,69 @@ def test_a_stale_digest_answers_nothing() -> None:
         _ = digest.root
 
 
+class Counted(SortedIds):
+    """A source that counts the rows that are read of it."""
+
+    read = 0
+
+    def rows(self, lower: SyncId, upper: SyncId) -> bytes:
+        rows = super().rows(lower, upper)
+        self.read += len(rows) // ROW_BYTES
+        return rows
+
+
+@pytest.mark.parametrize("step", [1, BUCKET // 3, 2 * BUCKET])
+def test_a_slice_reads_so_many_rows_however_many_are_in_a_bucket(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_digest, "SLICE", 10)
+    monkeypatch.setattr(set_digest, "LEAVES_AT_ONCE", 4)
+    items = [SyncId(5 + step * number, bytes([number]) * 32) for number in range(95)]
+    source, digest = Counted(items), Digest()
+    digest.changed_all(times(items))
+
+    reads = list(read_in_slices(digest, source))
+    late = SyncId(items[-1].timestamp + 1, bytes(32))
+    source.insert(late)
+    digest.changed(late.timestamp)
+    reads += read_in_slices(digest, source)
+
+    assert len(reads) >= 10
+    assert max(reads) <= 20
+    assert digest.root == plain_root([*items, late])
+
+
+def test_what_comes_into_a_bucket_that_is_half_hashed_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_digest, "SLICE", 10)
+    items = [SyncId(10 * number, bytes([number]) * 32) for number in range(95)]
+    source, digest = Counted(items), Digest()
+    digest.changed_all(times(items))
+    for _ in range(4):
+        digest.refresh_some(source)
+    copied = deepcopy(digest)
+
+    more = [SyncId(time, b"\7" * 32) for time in (5, 900)]  # below and above what was hashed
+    for one in more:
+        source.insert(one)
+        digest.changed(one.timestamp)
+    digest.refresh(source)
+    copied.refresh(SortedIds(items))
+
+    assert digest.root == plain_root([*items, *more])
+    assert copied.root == plain_root(items)
+
+
+def read_in_slices(digest: Digest, source: Counted) -> Iterator[int]:
+    """Yield how many rows each slice reads."""
+    done = False
+    while not done:
+        source.read = 0
+        done = digest.refresh_some(source)
+        yield source.read
+
+
 class DigestMachine(RuleBasedStateMachine):
     """Whatever comes and goes, a refreshed digest is one made from scratch."""
 
@@ -217,6 +285,12 @@ class DigestMachine(RuleBasedStateMachine):
         self.source = SortedIds()
         self.digest = Digest()
         self.frozen: list[tuple[Digest, bytes]] = []
+        self.patched = pytest.MonkeyPatch()
+        self.patched.setattr(set_digest, "SLICE", 2)
+        self.patched.setattr(set_digest, "LEAVES_AT_ONCE", 3)
+
+    def teardown(self) -> None:
+        self.patched.undo()
 
     @rule(item=sync_ids)
     def insert(self, item: SyncId) -> None:
@@ -230,6 +304,10 @@ class DigestMachine(RuleBasedStateMachine):
             item = data.draw(st.sampled_from(self.source.items))
             self.source.items.remove(item)
             self.digest.changed(item.timestamp)
+
+    @rule()
+    def refresh_some(self) -> None:
+        self.digest.refresh_some(self.source)
 
     @rule()
     def refresh(self) -> None:

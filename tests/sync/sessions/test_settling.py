@@ -1,0 +1,81 @@
+"""Sessions over much: what is held is put in order in slices, before they begin and are checked."""
+
+import pytest
+
+from sync.group import values
+from sync.sessions import sessions
+from sync.structures import set_digest
+from sync.structures.set_digest import Digest, RowSource
+from tests.support.sync.groups import NOW, only
+from tests.support.sync.pairs import Pair, pair
+
+HOUR_NS = 3_600 * 10**9
+
+
+def much(monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Two who hold forty lines of forty buckets each, three of which are a slice."""
+    monkeypatch.setattr(set_digest, "LEAVES_AT_ONCE", 3)
+    both = pair()
+    for number in range(80):
+        (both.one, both.other)[number % 2].write(f"line {number}", NOW - HOUR_NS * (80 - number))
+    for member in (both.one, both.other):
+        member.in_steps = True
+    return both
+
+
+def test_no_input_hashes_more_than_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    both, hashed = much(monkeypatch), [0]
+    refresh = Digest.refresh_some
+
+    def counted(digest: Digest, source: RowSource) -> bool:
+        before = len(digest._stale)
+        done = refresh(digest, source)
+        hashed[-1] += before - len(digest._stale)
+        return done
+
+    monkeypatch.setattr(Digest, "refresh_some", counted)
+    both.start(both.one)
+    while both.queue:
+        hashed.append(0)
+        both.step()
+
+    assert both.one.shown() == both.other.shown()
+    assert [ended.converged for ended in both.ended] == [True, True]
+    assert max(hashed) <= 3
+    assert sum(hashed) >= 2 * 80
+
+
+def test_payloads_that_come_before_a_session_can_begin_are_answered_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = much(monkeypatch)
+    both.start(both.one)
+    while not isinstance(both.queue[0][1], values.SessionOffered):
+        both.step()
+    member, offered = both.queue.popleft()
+    assert isinstance(offered, values.SessionOffered)
+    [wait] = member.tell(offered)
+    assert wait == values.Continue(offered.session)
+    while not isinstance(both.queue[0][1], values.SessionPayload):
+        both.step()
+    _, first = both.queue.popleft()
+
+    assert member.tell(first) == []
+    both.carry_out(member, wait)
+    both.run()
+
+    assert both.one.shown() == both.other.shown()
+    assert [ended.converged for ended in both.ended] == [True, True]
+
+
+def test_who_sends_too_much_before_is_answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = much(monkeypatch)
+    number, peer = both.number(), both.other.peer_id
+    both.one.tell(values.SessionOffered(number, peer, "/vac/waku/reconciliation/1.0.0"))
+
+    for _ in range(sessions.EARLY_MAX):
+        assert both.one.tell(values.SessionPayload(number, b"garbage")) == []
+    effects = both.one.tell(values.SessionPayload(number, b"garbage"))
+
+    [ended] = only(values.SessionEnded, effects)
+    assert ended.result.startswith("refused")
