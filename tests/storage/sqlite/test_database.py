@@ -5,11 +5,12 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from storage.sqlite import database
+from storage.sqlite import database, mending
 from storage.sqlite.database import Database
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.rows import execute_for_rows
@@ -242,3 +243,45 @@ async def test_rows_of_any_number_are_all_written_in_order(tmp_path: Path, count
 
     assert changed == count
     assert found == rows
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of open files")
+async def test_a_commit_of_many_lines_makes_no_file_to_undo_its_statements(tmp_path: Path) -> None:
+    """Such a file is removed as soon as it is made, so it is looked for while statements run."""
+    ann, made = Author("ann"), set()
+    messages = [ann.write(f"line {number}") for number in range(512)]
+
+    def look() -> int:
+        for one in Path("/proc/self/fd").iterdir():
+            with suppress(OSError):  # it is closed by now
+                made.add(str(one.readlink()))
+        return 0
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([StoreMessage(one, Status.DELIVERED) for one in messages[:448]])
+        await store.database.read(lambda db: db.set_progress_handler(look, 200))
+        await store.journal.commit([StoreMessage(one, Status.DELIVERED) for one in messages[448:]])
+        await store.database.read(lambda db: db.set_progress_handler(None, 0))
+
+    assert [one for one in made if "chat.db-wal" in one], "statements were watched"
+    assert not [one for one in made if "etilqs" in one]
+
+
+async def test_indexes_are_sorted_on_the_disk_and_statements_are_undone_in_memory_again(
+    tmp_path: Path,
+) -> None:
+    """SQLite has 1 for files and 2 for memory."""
+    async with opened(tmp_path / "chat.db") as store:
+        seen: list[object] = []
+        real = mending.reindex
+
+        def watched(db: sqlite3.Connection) -> None:
+            seen.append(value(db, "PRAGMA temp_store"))
+            real(db)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mending, "reindex", watched)
+            await store.database.mend()
+        seen.append(await store.database.read(lambda db: value(db, "PRAGMA temp_store")))
+
+    assert seen == [1, 2]
