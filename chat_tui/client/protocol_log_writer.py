@@ -17,7 +17,14 @@ from sync.runner.logbook import Logbook
 from sync.view.view import Level, Notice
 
 EVERY_S: Final = 1.0
-"""Between two batches; what a power cut takes."""
+"""Between two looks; what a power cut takes."""
+
+ROWS_AT_ONCE: Final = 512
+"""Rows written in one go. The thread shares the interpreter with the event loop: a second of a
+thousand lines, 3,000 rows, kept lines waiting for 30 ms."""
+
+REST_S: Final = 0.02
+"""Between two goes, while more waits: 20,000 rows a second, more than the fastest chat notes."""
 
 
 class LogKeeper:
@@ -52,10 +59,11 @@ class LogKeeper:
     async def write_forever(self) -> None:
         """Write down what was noted, again and again, until cancelled."""
         while True:
-            await asyncio.sleep(EVERY_S)
-            chunks = self._take()
+            chunks = self._take(ROWS_AT_ONCE)
             if chunks:
                 self._report(await asyncio.to_thread(self._written, chunks))
+            more = self._logbook is not None and self._logbook.waiting >= ROWS_AT_ONCE
+            await asyncio.sleep(REST_S if more else EVERY_S)
 
     async def close(self) -> None:
         """Write down the last of it; nobody is there any more to hear that this failed."""
@@ -64,8 +72,8 @@ class LogKeeper:
             await asyncio.to_thread(self._written, chunks)
         await asyncio.to_thread(self._file.close)
 
-    def _take(self) -> list[Chunk]:
-        return [] if self._logbook is None else self._logbook.take_chunks()
+    def _take(self, most: int | None = None) -> list[Chunk]:
+        return [] if self._logbook is None else self._logbook.take_chunks(most)
 
     def _written(self, chunks: list[Chunk]) -> StorageError | None:
         """Write rows down; returns what went wrong."""

@@ -192,10 +192,26 @@ class Logbook:
         self._refused = 0
         self._linked.clear()  # the links of now are told again
 
-    def take_chunks(self) -> list[Chunk]:
-        """Return the rows that were let out and not taken yet."""
-        chunks, self._waiting = list(self._chunks), 0
-        self._chunks.clear()
+    @property
+    def waiting(self) -> int:
+        """Number of rows that were let out and not taken yet."""
+        return self._waiting
+
+    def take_chunks(self, most: int | None = None) -> list[Chunk]:
+        """Return the rows that were let out and not taken yet; of many the first `most`."""
+        if most is None or self._waiting <= most:
+            chunks, self._waiting = list(self._chunks), 0
+            self._chunks.clear()
+            return chunks
+        chunks = []
+        self._waiting -= most
+        while most:
+            at, first, notes = self._chunks.popleft()
+            if len(notes) > most:
+                self._chunks.appendleft((at, first + most, notes[most:]))
+                notes = notes[:most]
+            chunks.append((at, first, notes))
+            most -= len(notes)
         return chunks
 
     def _completed(self, notes: Sequence[Note]) -> Iterator[Note]:

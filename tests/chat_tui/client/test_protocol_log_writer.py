@@ -1,16 +1,21 @@
 """The protocol log of live chats: kept, switched off, and done without."""
 
 import asyncio
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from chat_tui.client import protocol_log_writer
 from chat_tui.client.live import Client
+from chat_tui.client.protocol_log_writer import LogKeeper
 from chat_tui.settings.schema import PROTOCOL_LOG
 from storage.sqlite.protocol_log import FILE_NAME, LogReader
-from sync.machine import MessageId
+from sync.errors import StorageError
+from sync.machine import ChannelId, MessageId
 from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.logbook import Logbook
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event, Notice
 from tests.support.chat_tui.chats import meet, opened, running
@@ -137,3 +142,33 @@ async def test_a_log_that_cannot_be_written_is_said_once_and_the_chat_goes_on(
     assert written == 2
     assert len(heard) == 1
     assert "/set protocol_log off" in heard[0].text
+
+
+async def test_much_is_written_in_pieces_with_rests_and_all_of_it_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol_log_writer, "EVERY_S", 0.0)
+    monkeypatch.setattr(protocol_log_writer, "REST_S", 3600.0)
+    monkeypatch.setattr(protocol_log_writer, "ROWS_AT_ONCE", 2)
+    async with opened(tmp_path, "alice") as alice:
+        keeper = LogKeeper(tmp_path, alice.settings, os.urandom, lambda _: None)
+        logbook = Logbook()
+        keeper.keep(logbook)
+        for number in range(5):
+            logbook.refused(ChannelId("c0" * 16), None, f"reason {number}")
+        logbook.let_out(5)
+        me = alice.identity.peer_id
+
+        def written() -> int:
+            with suppress(StorageError), LogReader(tmp_path / FILE_NAME, me) as reader:
+                return sum(day.count for day in reader.days())
+            return 0  # it is being made
+
+        writing = asyncio.create_task(keeper.write_forever())
+        await until(lambda: logbook._waiting == 3, "the first piece is taken")
+        await until(lambda: written() > 0, "it is written")
+        first = written()
+        writing.cancel()
+        await keeper.close()
+
+    assert (first, written()) == (2, 5)

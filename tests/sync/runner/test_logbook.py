@@ -366,6 +366,20 @@ def test_what_nobody_takes_is_dropped_and_leaves_a_hole() -> None:
     assert seqs(logbook) == [9]
 
 
+def test_of_many_rows_the_first_are_taken_and_the_others_keep_their_numbers() -> None:
+    logbook = Logbook(room=10)
+    for count in (3, 4, 2):
+        noted(logbook, count)
+
+    taken = [[row.seq for row in rows_of(logbook.take_chunks(4), "run", 1, PEER)] for _ in range(3)]
+    assert taken == [[1, 2, 3, 4], [5, 6, 7, 8], [9]]
+
+    noted(logbook, 8)
+    logbook.take_chunks(3)
+    noted(logbook, 6)  # of 11 the oldest go: what was left of the first eight
+    assert seqs(logbook) == list(range(18, 24))
+
+
 def test_what_was_not_committed_is_not_counted() -> None:
     logbook = Logbook()
     member = Member("ann")
