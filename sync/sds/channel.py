@@ -11,12 +11,12 @@ Rules:
 """
 
 import random
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final, assert_never
 
 from sync.errors import DecodeError, LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
-from sync.sds.acknowledge import Outgoing
+from sync.sds.acknowledge import Outgoing, Pending
 from sync.sds.causal import Causal
 from sync.sds.coming import Coming
 from sync.sds.events import (
@@ -325,16 +325,14 @@ class Channel:
             return [FilterIgnored(by, str(error))]
         for message_id in hits:
             self.holders.add_evidence(message_id, by, Evidence.FILTER)
-        return [
-            DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
-            for pending in changed
-        ]
+        return _changed(changed)
 
     # --- Sweeps and sync messages --------------------------------------------------------------
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
         return [
             *self._news(self._causal.sweep(now), now),
+            *_changed(self.outgoing.tell(now)),
             *self._sweep_outgoing(now),
             *self.repairs.answer(now),
             *self._sync_if_due(now),
@@ -349,11 +347,7 @@ class Channel:
                 Rebroadcast(pending.message_id, bloom_filter, pending.attempts, pending.delivery)
                 for pending in due
             ]
-        effects += [
-            DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
-            for pending in failed
-        ]
-        return effects
+        return effects + _changed(failed)
 
     def _sync_if_due(self, now: Nanos) -> list[Effect]:
         """Send sync messages ("Periodic Sync Message"); with an empty log, only to ask."""
@@ -480,3 +474,8 @@ class Channel:
         for own in event.outgoing:
             self.outgoing.add(own.message_id, now, own.delivery, own.attempts)
         return self._news(self._causal.restore(event, now), now)
+
+
+def _changed(told: Sequence[Pending]) -> list[Effect]:
+    """Return the effects that tell of the states of these."""
+    return [DeliveryChanged(one.message_id, one.delivery, one.attempts) for one in told]

@@ -1,17 +1,26 @@
 """Acknowledgement: causal histories prove, filters hint, and unacknowledged messages are resent."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
-from sync.machine import HOUR, SECOND, Nanos
-from sync.sds.acknowledge import RESEND_BURST, RESEND_PAUSE
+from sync.machine import HOUR, SECOND, MessageId, Nanos, Tick
+from sync.sds.acknowledge import (
+    RESEND_BURST,
+    RESEND_PAUSE,
+    TELL_AFTER,
+    TELL_BURST,
+    TELL_PAUSE,
+    TOLD_AT_ONCE,
+)
 from sync.sds.channel import Channel
 from sync.sds.events import (
     Broadcast,
     Connected,
     Delivered,
     DeliveryChanged,
+    Effect,
     FilterIgnored,
     Rebroadcast,
     SendAgain,
@@ -143,6 +152,60 @@ def test_only_the_first_filter_with_a_message_is_news_and_distinct_peers_are_cou
     assert again == [[]] * 9
     assert carol == []
     assert alice.outgoing.pending[hello.message_id].possibly_by == {peer("bob"), peer("carol")}
+
+
+def told(happened: Sequence[tuple[Nanos, Effect]]) -> dict[Nanos, list[MessageId]]:
+    """Return of which messages was told at which time that they are possibly acknowledged."""
+    times: dict[Nanos, list[MessageId]] = {}
+    for at, effect in happened:
+        if isinstance(effect, DeliveryChanged):
+            assert effect.delivery is Delivery.POSSIBLY_ACKNOWLEDGED
+            times.setdefault(at, []).append(effect.message_id)
+    return times
+
+
+def test_of_many_in_a_filter_those_are_told_later_that_nobody_has_named_by_then() -> None:
+    alice = channel("alice")
+    sent = [say(alice, f"line {number}") for number in range(TELL_BURST + 30)]
+    ids = [one.message_id for one in sent]
+
+    heard = hear(alice, sync_message("bob", bloom_filter=filter_of(*sent)))
+    states = {state_of(alice, one) for one in sent}
+    named = hear(alice, sync_message("bob", naming(*sent[:20])))
+
+    assert heard == []
+    assert states == {Delivery.POSSIBLY_ACKNOWLEDGED}
+    assert named == [DeliveryChanged(one, Delivery.ACKNOWLEDGED, 0) for one in ids[:20]]
+    first = NOW + TELL_AFTER
+    times = told([(first, one) for _ in range(2) for one in alice.handle(Tick(), first)])
+    times |= told(advance(alice, NOW + 3 * SECOND))
+    assert {at: len(some) for at, some in times.items()} == {
+        first: TELL_BURST,
+        first + TELL_PAUSE: 10,
+    }
+    assert sorted(one for some in times.values() for one in some) == sorted(ids[20:])
+
+
+def test_a_few_in_a_filter_are_told_at_once_and_not_again() -> None:
+    alice = channel("alice")
+    sent = [say(alice, f"line {number}") for number in range(TOLD_AT_ONCE)]
+
+    heard = hear(alice, sync_message("bob", bloom_filter=filter_of(*sent)))
+
+    assert set(told([(NOW, one) for one in heard])[NOW]) == {one.message_id for one in sent}
+    assert told(advance(alice, NOW + 3 * SECOND)) == {}
+
+
+def test_what_the_person_sends_again_is_not_told_to_be_possibly_acknowledged() -> None:
+    alice = channel("alice")
+    sent = [say(alice, f"line {number}") for number in range(TOLD_AT_ONCE + 1)]
+    hear(alice, sync_message("bob", bloom_filter=filter_of(*sent)))
+
+    alice.handle(SendAgain(sent[0].message_id), NOW)
+
+    [(at, ids)] = told(advance(alice, NOW + 3 * SECOND)).items()
+    assert at == NOW + TELL_AFTER
+    assert set(ids) == {one.message_id for one in sent[1:]}
 
 
 def test_a_filter_without_our_message_changes_nothing() -> None:
