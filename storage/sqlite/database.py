@@ -53,7 +53,7 @@ PRAGMAS: Final = (
 )
 
 STATEMENTS_IN_MEMORY: Final = "PRAGMA temp_store = MEMORY"
-"""What undoes a statement that fails half-way is kept in memory, some pages for each of its rows: a
+"""Keeps in memory what would undo a statement that fails half-way, some pages for each row. A
 third of all that a commit of some lines wrote was a file that was made and removed for that."""
 
 SORTED_ON_DISK: Final = "PRAGMA temp_store = FILE"
