@@ -162,6 +162,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Outgoing._heap": lambda scale: 16 * scale.stored + 64,
     "Outgoing._possibly_waits": 64,
     "Outgoing._waits": 64,
+    "Outgoing._untold": _stored,
     "Outgoing.pending": _stored,
     "Parked._by_author": _stored,
     "Parked._heap": _stored,
