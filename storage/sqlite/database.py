@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
-from storage.sqlite.checkpoints import LOG_MAX, Checkpoints
+from storage.sqlite.checkpoints import LOG_MAX, Checkpoints, copy_rest
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
@@ -83,6 +83,10 @@ class _Connection(aiosqlite.Connection):
         """Run `work` on the connection's thread; once begun it ends, also if we are cancelled."""
         result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
         return result
+
+    def run_later(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Have `work` run on the connection's thread, after what waits; nobody waits for it."""
+        self._tx.put_nowait((None, partial(work, self._conn)))
 
 
 class Database:
@@ -207,7 +211,8 @@ class Database:
                 self.refusal = str(error)
             raise
         self.refusal = ""
-        self._checkpoints.committed(rows)
+        if self._checkpoints.committed(rows):
+            self._connection.run_later(copy_rest)
         return result
 
     async def write_long(self, change: Callable[[sqlite3.Connection], T]) -> T:

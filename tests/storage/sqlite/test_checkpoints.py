@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from storage.sqlite import checkpoints
 from storage.sqlite.database import Database
+from tests.support.patience import PATIENCE_S
 from tests.support.storage.stores import delivered, opened
 from tests.support.sync.entries import Author
 
@@ -49,6 +51,38 @@ async def test_commits_go_on_while_the_log_is_copied(
     assert rows == (COMMITS,)
     assert await database.problems() == []
     await database.close()
+
+
+async def test_the_log_begins_again_though_commits_went_on_while_it_was_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it grows until a commit has to copy it: while lines come, none is the last of it."""
+    author, log = Author("ann"), tmp_path / "chat.db-wal"
+    copy, is_over = checkpoints._checkpoint, threading.Event()
+
+    def copy_for_long(path: Path) -> None:
+        copy(path)
+        is_over.wait(PATIENCE_S)
+
+    monkeypatch.setattr(checkpoints, "_checkpoint", copy_for_long)
+    async with opened(tmp_path / "chat.db") as store:
+
+        async def commit(count: int) -> None:
+            for _ in range(count):
+                await store.journal.commit(delivered(author.write()))
+
+        with monkeypatch.context() as now:
+            now.setattr(checkpoints, "DUE", 10)
+            await commit(1)
+        await commit(10)
+        is_over.set()
+        await store.database._checkpoints.settled()
+        await commit(1)
+        await store.database.problems()  # which waits for what was handed in before
+        size = log.stat().st_size
+        await commit(10)
+
+        assert log.stat().st_size == size
 
 
 async def test_a_commit_copies_the_log_itself_where_nothing_else_does(tmp_path: Path) -> None:
