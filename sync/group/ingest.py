@@ -19,6 +19,8 @@ from sync.machine import ChannelId, Nanos, PeerId
 from sync.sds.incoming import Content
 from sync.sds.message import CONTENT_MAX, LAN_LIMITS, HistoryEntry, Kind, Limits, Message
 from sync.sds.wire import content_in, decode, encode_canonical, encode_wrapped
+from sync.sessions.protocol import Pushed, SyncProtocol
+from sync.sessions.session import read_pushed
 from sync.waku.message import (
     TIMESTAMP_MAX,
     WakuMessage,
@@ -177,6 +179,14 @@ class Gate(Struct, frozen=True):
             raise RemoteError("an entry of a governed channel without heads of governance")
         if governance and not self.governed:
             raise RemoteError("heads of governance in a channel without governance")
+
+    def read_pushed(self, protocol: SyncProtocol, frame: bytes) -> Pushed:
+        """Return what a protocol says was pushed.
+
+        Raises:
+            RemoteError: malformed.
+        """
+        return read_pushed(protocol, frame)
 
     def read_transfer(self, waku: WakuMessage, topic: str) -> tuple[Message, StoredMessage]:
         """Check a message that came by transfer; its bytes must be the canonical ones.

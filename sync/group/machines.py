@@ -110,6 +110,7 @@ class Machines(ABC):
                 author.retention,
                 self.stating,
                 self.messages,
+                self.gate.read_pushed,
             ),
             self.holdings,
             protocols,

@@ -28,6 +28,9 @@ class Author(Struct, frozen=True):
     gate_of: Callable[[ChannelId], Gate] | None = None
     """Makes the gate of a channel; without it each group has one of its own, as live nodes do."""
 
+    gates: type[Gate] = Gate
+    """Class of these."""
+
     retention: Nanos | None = None
     """Age beyond which nothing is compared with others or taken from them; None: everything is."""
 
@@ -35,7 +38,7 @@ class Author(Struct, frozen=True):
         """Return the gate of a channel."""
         if self.gate_of is not None:
             return self.gate_of(channel)
-        return Gate.of(channel, self.verify, limits, governed=governed)
+        return self.gates.of(channel, self.verify, limits, governed=governed)
 
     def draw_salt(self) -> bytes:
         """Return 16 fresh random bytes."""

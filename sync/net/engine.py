@@ -16,6 +16,7 @@ from sync.errors import ChatError, LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
+from sync.net.early_checks import EarlyChecks
 from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
@@ -107,6 +108,7 @@ class Engine:
         self.longest_slice: Nanos = 0
         """Of those that this engine has kept the loop for."""
         self._watch = Watch()
+        self._checks = EarlyChecks(runner, clock)
         self._journal = journal
         self._clock = clock
         self._releaser = releaser
@@ -282,9 +284,12 @@ class Engine:
         """Handle, commit, release; sleep until the next input or deadline."""
         self._watch = watch_of_loop()
         self._watch.begin()
-        while True:
-            await self._rest()
-            await self._turn_once()
+        try:
+            while True:
+                await self._rest()
+                await self._turn_once()
+        finally:
+            self._checks.close()
 
     async def _turn_once(self) -> None:
         """Handle what waits, commit it, and release it."""
@@ -293,6 +298,7 @@ class Engine:
             await self._rebuild()
         batch = await self._gather()
         self._report(batch)
+        self._checks.begin(hurried=self._is_hurried)  # while it is committed
         try:
             if batch.records:
                 tell_looks(batch, await self._journal.commit(batch.records))
@@ -320,12 +326,24 @@ class Engine:
         """
         until = self._clock.now() + GROUP
         batch = Batch()
+        await self._check()
         self._turn(batch)
         while self._goes_on(batch) and self._clock.now() < until:
             self._let_in()
             await asyncio.sleep(0)
+            await self._check()
             self._turn(batch)
         return batch
+
+    async def _check(self) -> None:
+        """Have what comes next checked, if it is much."""
+        if not self._checks.is_ahead:
+            await self._checks.check(hurried=self._is_hurried)
+
+    @property
+    def _is_hurried(self) -> bool:
+        """True while somebody types, or waits for a line."""
+        return self.runner.has_lines or self._clock.now() < self._hurried_until
 
     def _let_in(self) -> None:
         """Wake whoever waits for room, where there is some."""

@@ -23,6 +23,7 @@ from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.clock_values import Follows
+from sync.group.foreseen import ForeseeingGate
 from sync.group.group import Group
 from sync.group.ingest import outline_of_entry
 from sync.group.records import Contradiction
@@ -203,7 +204,14 @@ class Node:
         began = Began(me.peer_id, seed, options.retention, spoken)
         self._trace(self.clock.now(), "runner", began, ())
         rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
-        author = Author(me.peer_id, me.sign, verify, self._draw_log, retention=options.retention)
+        author = Author(
+            me.peer_id,
+            me.sign,
+            verify,
+            self._draw_log,
+            gates=ForeseeingGate,
+            retention=options.retention,
+        )
         return Runner(author, rng, self._trace, protocols=protocols)
 
     def _draw_log(self) -> int:

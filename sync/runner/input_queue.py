@@ -9,8 +9,8 @@ Rules:
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from sync.errors import LocalError
@@ -86,6 +86,8 @@ class InputQueue:
         """Own lines taken since something that is put off had a turn."""
         self._lines = 0
         """Number of own lines among them."""
+        self.taken = 0
+        """Number of all inputs that were taken."""
         self._weights = Weights()
         self._shares = Buckets(PER_SECOND, BURST)
 
@@ -146,6 +148,7 @@ class InputQueue:
 
     def take(self) -> tuple[Addressed, int]:
         """Take the next input and its weight: what is put off last, but see `PASSED_BY_MAX`."""
+        self.taken += 1
         addressed = self._take()
         return addressed, self._weights.take_bytes(addressed.event)
 
@@ -172,6 +175,15 @@ class InputQueue:
         elif type(event) is values.Write:
             self._lines -= 1
         return addressed
+
+    def next_ones(self, most: int) -> Iterator[Addressed]:
+        """Yield the inputs that are taken next, roughly in their order; nothing is taken."""
+        yield from islice(self._queue, most)
+        most -= len(self._queue)
+        waiting = len(self._put_off)
+        for one in self._put_off.values():
+            if most > 0:
+                yield from islice(one, -(-most // waiting))
 
     def _is_turn_of_others(self) -> bool:
         """Return whether something that is put off goes before the next own line."""

@@ -2,7 +2,7 @@
 
 from binascii import hexlify
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 
@@ -118,6 +118,26 @@ def encode_wrapped(
         parts += [NAMED, hexlify(named), HINT, hint, WRITTEN_BY, hexlify(author)]
     parts += [CONTENT, encode_uvarint(len(content)), content]
     return b"".join(parts)
+
+
+class ClaimedIds(NamedTuple):
+    """What a frame says of itself at its beginning."""
+
+    sender_id: PeerId
+    message_id: MessageId
+
+
+def claimed_ids(payload: bytes) -> ClaimedIds | None:
+    """Return the ids with which a frame of ours begins, without parsing it; None of others.
+
+    It may be malformed all the same, or say something else further on.
+    """
+    if payload[:2] != SENDER or payload[66:68] != MESSAGE:
+        return None
+    sender_id, message_id = payload[2:66], payload[68:132]
+    if not (sender_id.isascii() and message_id.isascii()):
+        return None
+    return ClaimedIds(PeerId(sender_id.decode()), MessageId(message_id.decode()))
 
 
 def content_in(payload: bytes) -> bytes:

@@ -1,13 +1,13 @@
 """Fetching of missing messages: pushed ones let in, and the rest shared out among peers."""
 
-from collections.abc import Sequence
-from typing import Final, Protocol, assert_never
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, Protocol, assert_never
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sessions import receiving
 from sync.sessions.ending import result_of
-from sync.sessions.protocol import Owes, Protocols
-from sync.sessions.session import Session
+from sync.sessions.protocol import Owes, Protocols, SyncProtocol
+from sync.sessions.session import ReadPushed, Session
 from sync.sessions.shares import Shares
 from sync.sessions.table import Table
 from sync.sessions.values import (
@@ -49,10 +49,21 @@ class End(Protocol):
         """End a session; what it lacks may come for a little while, unless it `stops`."""
 
 
+class Expected(NamedTuple):
+    """What a session expects that its peer pushes."""
+
+    protocol: SyncProtocol
+    """By which it is pushed."""
+    wants: Callable[[SyncId], bool]
+    """Tells whether a message is still to come."""
+
+
 class Fetching:
     """See the module docstring; `end` ends a session of the table."""
 
-    def __init__(self, table: Table, protocols: Protocols, end: End) -> None:
+    def __init__(
+        self, table: Table, protocols: Protocols, end: End, read_pushed: ReadPushed
+    ) -> None:
         self.shares = Shares()
         self.linked: set[PeerId] = set()
         """Whoever has a link."""
@@ -61,6 +72,7 @@ class Fetching:
         self._table = table
         self._protocols = protocols
         self._end = end
+        self._read_pushed = read_pushed
 
     # --- Pushed messages -----------------------------------------------------------------------
 
@@ -72,7 +84,7 @@ class Fetching:
         """
         session = self._table.by_peer.get(peer) or self._table.late.of(peer, now)
         protocol = self._protocols.named("") if session is None else session.protocol
-        pushed = None if protocol is None else protocol.decode_pushed(payload)
+        pushed = None if protocol is None else self._read_pushed(protocol, payload)
         if session is None or pushed is None:
             return [Refused(peer, "a transferred message outside a session")]
         session.heard_at = now
@@ -82,6 +94,13 @@ class Fetching:
             return [Refused(peer, "a transferred message from before what was compared")]
         item = Accepted(peer, wanted, pushed.item)
         return self.feed(session, receiving.Arrived(wanted, item, len(payload)), now)
+
+    def expects_from(self, peer: PeerId, now: Nanos) -> Expected | None:
+        """Return what is expected of a peer that pushes; None where it is outside a session."""
+        session = self._table.by_peer.get(peer) or self._table.late.of(peer, now)
+        if session is None:
+            return None
+        return Expected(session.protocol, session.transfer.wants)
 
     def on_ended(self, peer: PeerId, now: Nanos) -> list[Effect]:
         """The peer's stream of pushes ended."""

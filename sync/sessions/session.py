@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -15,7 +16,7 @@ from sync.sessions.brought import Brought
 from sync.sessions.cards import Round
 from sync.sessions.claims import CLAIM_BYTES
 from sync.sessions.handshake import SyncKind
-from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
+from sync.sessions.protocol import Exchange, Finished, Opening, Pushed, SyncProtocol
 from sync.sessions.receiving import Transfer
 from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
@@ -64,6 +65,18 @@ class Stage(Enum):
     OVER = "over"
 
 
+def read_pushed(protocol: SyncProtocol, frame: bytes) -> Pushed:
+    """Return what a protocol says was pushed.
+
+    Raises:
+        RemoteError: malformed.
+    """
+    return protocol.decode_pushed(frame)
+
+
+ReadPushed: TypeAlias = Callable[[SyncProtocol, bytes], Pushed]
+
+
 class Terms(Struct, frozen=True):
     """Terms of all sessions of a channel: identity and retention."""
 
@@ -75,6 +88,8 @@ class Terms(Struct, frozen=True):
     state: object = None
     log: object = None
     """The channel's state, and its messages; see `sync.sessions.protocol.Opening`."""
+    read_pushed: ReadPushed = read_pushed
+    """Reads a frame that was pushed by a protocol."""
 
     def retained_from(self, reference: Nanos) -> Nanos:
         """Return from when on we take messages, by the reference clock; 0 for all of them."""

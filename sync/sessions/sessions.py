@@ -23,7 +23,7 @@ from sync.sessions import ending
 from sync.sessions.brought import LOOKED_AFTER
 from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
-from sync.sessions.fetching import Fetching
+from sync.sessions.fetching import Expected, Fetching
 from sync.sessions.holdings import Holdings
 from sync.sessions.page_values import CheckPage, LoadNewestEntries, PageChecked
 from sync.sessions.protocol import (
@@ -145,7 +145,7 @@ class Sessions:
         self._protocols = protocols
         self._claims = claims or Claims(lambda: [self])
         self._served = Served()
-        self._fetching = Fetching(self._table, protocols, self._end)
+        self._fetching = Fetching(self._table, protocols, self._end, terms.read_pushed)
         self._checking = Checking(self._table, self._fetching, terms.draw_salt, self._room)
 
     def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
@@ -241,6 +241,10 @@ class Sessions:
     def awaits(self, sync_id: SyncId, message_id: MessageId) -> bool:
         """Return whether a session still expects this message, of its peer or of others."""
         return self._fetching.awaits(sync_id, message_id)
+
+    def expects_from(self, peer: PeerId, now: Nanos) -> Expected | None:
+        """Return what a session expects that `peer` pushes; None where there is no session."""
+        return self._fetching.expects_from(peer, now)
 
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
         """Return whether a session with `peer` is running, or may still get what it lacked."""

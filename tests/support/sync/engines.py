@@ -12,6 +12,8 @@ from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import verify
 from sync.errors import StorageError
 from sync.group import values
+from sync.group.foreseen import ForeseeingGate
+from sync.group.ingest import Verify
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY
@@ -72,6 +74,8 @@ class Released:
     """Lines let out when frames went, with more to follow."""
     flushed: list[int] = field(default_factory=list)
     """The same, with all of a commit let out: then the protocol log has it."""
+    refusals: list[tuple[str, str]] | None = None
+    """Who was refused, and why; None where nobody is to be."""
 
     def carry_out(
         self, _channel: ChannelId, effect: values.Effect, _loaded: dict[MessageId, Loaded]
@@ -84,6 +88,8 @@ class Released:
                 self.listener(message_id)
             case values.Deliver(_, entry) if entry is not None:
                 self.texts.append(entry.body.decode(errors="replace"))
+            case values.Refused(peer, reason):
+                self.refused(peer, reason)
             case _:
                 pass
 
@@ -97,7 +103,8 @@ class Released:
         self.flushed.append(len(self.texts))
 
     def refused(self, who: str, reason: str) -> None:
-        raise AssertionError(f"{who}: {reason}")
+        assert self.refusals is not None, f"{who}: {reason}"
+        self.refusals.append((who, reason))
 
     def notify(self, notice: Notice) -> None:
         self.notices.append(notice.text)
@@ -122,6 +129,13 @@ class Bench:
     engine: Engine
     journal: Journal
     released: Released
+    turning: "asyncio.Task[None]"
+
+    def hear(self, *sent: values.StoredMessage) -> None:
+        """Have messages wait as they come on their authors' links."""
+        for one in sent:
+            arrived = values.Arrived(one.entry.header.author, one.payload)
+            self.engine.queue_input(CHANNEL, arrived)
 
     async def write(self, *texts: str) -> list[MessageId | BaseException]:
         """Write lines that all wait at once; returns what became of each."""
@@ -146,18 +160,17 @@ def _body(text: str) -> bytes:
 
 
 @asynccontextmanager
-async def turning(place: Path, step: Nanos = STEP) -> AsyncIterator[Bench]:
+async def turning(place: Path, step: Nanos = STEP, verify: Verify = verify) -> AsyncIterator[Bench]:
     """An engine over the history in a directory, which has written a line."""
     me, clock = identity("me"), SteppingClock(step)
     async with opened(place / "history.db") as store:
-        runner = Runner(
-            Author(me.peer_id, me.sign, verify, lambda: 2), random.Random(0), protocols=WAKU_ONLY
-        )
+        author = Author(me.peer_id, me.sign, verify, lambda: 2, gates=ForeseeingGate)
+        runner = Runner(author, random.Random(0), protocols=WAKU_ONLY)
         journal, released = Journal(store.journal), Released()
         runner.add_channel(membership(), await journal.restore(CHANNEL))
         engine = released.engine = Engine(runner, journal, clock, released)
         task = asyncio.create_task(engine.turn_forever())
-        bench = Bench(engine, journal, released)
+        bench = Bench(engine, journal, released, task)
         await bench.write("the first")
         journal.commits.clear()
         released.texts.clear()

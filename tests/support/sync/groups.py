@@ -9,6 +9,7 @@ from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity, verify
 from sync.group import group as machine
 from sync.group import values
+from sync.group.ingest import Gate, Verify
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager.registry import PROTOCOLS
@@ -40,6 +41,8 @@ class Member:
     identity_of: Callable[[str], Identity] = identity
     governed: bool = False
     anybody: bool = False
+    gates: type[Gate] = Gate
+    verify: Verify = verify
 
     def __post_init__(self) -> None:
         self.identity = self.identity_of(self.name)
@@ -50,7 +53,12 @@ class Member:
     def start(self) -> list[values.Effect]:
         """Begin anew from the disk."""
         author = Author(
-            self.peer_id, self.identity.sign, verify, self._draw_log, retention=self.retention
+            self.peer_id,
+            self.identity.sign,
+            self.verify,
+            self._draw_log,
+            gates=self.gates,
+            retention=self.retention,
         )
         self.group = machine.Group(
             author,

@@ -1,0 +1,130 @@
+"""Checks messages that wait to be handled on threads: signatures take half of a message's time.
+
+OpenSSL lets go of the interpreter's lock while it verifies. So what waits is checked while a batch
+is committed, when the event loop has little to do, and the loop awaits what is left then.
+
+Rules:
+1. Order is kept: messages are handled after their check, in the order in which they wait.
+2. A message that was not looked at is checked where it is handled, as one by itself always is.
+3. Verdicts are known of what waits alone: at most `LOOKED_AT_MAX`, whoever sent it.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeAlias
+
+from sync.group.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
+from sync.net.clock import Clock
+from sync.runner.runner import Runner
+
+THREADS: Final = 2
+"""Messages checked at once: more threads would only wait for each other to decode."""
+
+CHECKED_FROM: Final = 32
+"""Messages from which on a thread is worth waking, which takes as long as to check a few."""
+
+BOTH_FROM: Final = 96
+"""Messages from which on two threads are: they wait for each other in between, which takes a
+twentieth of their time."""
+
+LOOKED_AT_MAX: Final = 512
+BYTES_MAX: Final = 4 * 1024 * 1024
+"""Inputs that are looked at, and bytes of their frames: as many as one commit has."""
+
+HURRIED_MAX: Final = 64
+"""The same while somebody waits for a line or a key: a few milliseconds."""
+
+Found: TypeAlias = list[tuple[ForeseeingGate, Verdict]]
+
+
+class EarlyChecks:
+    """See the module docstring; it checks what waits for `runner`."""
+
+    def __init__(self, runner: Runner, clock: Clock) -> None:
+        self._runner, self._clock = runner, clock
+        self._threads: ThreadPoolExecutor | None = None
+        """Made for the first burst."""
+        self._running: list[asyncio.Future[Found]] = []
+        self._known = False
+        """Whether gates have verdicts."""
+        self._looked_until = 0
+        """Number of inputs taken once all that were looked at are."""
+        self._closed = False
+
+    @property
+    def is_ahead(self) -> bool:
+        """True if what comes next was looked at, or is too little to be checked here."""
+        if self._running:
+            return False
+        few = self._runner.waiting < CHECKED_FROM
+        return few or self._runner.inputs.taken < self._looked_until
+
+    async def check(self, *, hurried: bool = False) -> None:
+        """Return once what comes next is checked, if it is much."""
+        if not self.is_ahead:
+            self.begin(hurried=hurried)
+        while self._running:
+            found = await self._running[0]
+            del self._running[0]
+            for gate, verdict in found:
+                gate.learn(verdict)
+            self._known = self._known or bool(found)
+
+    def begin(self, *, hurried: bool = False) -> None:
+        """Begin to check what waits, if it is much."""
+        if self._running:
+            return
+        if self._runner.waiting < CHECKED_FROM and not self._known:
+            return
+        waiting = self._look(HURRIED_MAX if hurried else LOOKED_AT_MAX)
+        if len(waiting) < CHECKED_FROM:
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(THREADS, "early check")
+        loop = asyncio.get_running_loop()
+        threads = THREADS if len(waiting) >= BOTH_FROM else 1
+        self._running = [
+            loop.run_in_executor(self._threads, self._found, waiting[number::threads])
+            for number in range(threads)
+        ]
+
+    def close(self) -> None:
+        """Check nothing more."""
+        self._closed = True
+        self._running.clear()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _look(self, most: int) -> list[Waiting]:
+        """Return what of the next inputs is to be checked; verdicts on others are forgotten."""
+        foresight, left, looked_at = Foresight(self._clock.now), BYTES_MAX, 0
+        inputs, groups = self._runner.inputs, self._runner.groups
+        for channel, event in inputs.next_ones(most):
+            looked_at += 1
+            if (group := groups.get(channel)) is not None:
+                left -= foresight.look(group, event)
+            if left <= 0:
+                break
+        self._looked_until = inputs.taken + looked_at
+        self._keep(foresight.frames)
+        return foresight.waiting
+
+    def _keep(self, frames: Collection[bytes]) -> None:
+        """Forget verdicts on other frames."""
+        if self._known:
+            gates = [group.gate for group in self._runner.groups.values()]
+            for gate in gates:
+                if isinstance(gate, ForeseeingGate):
+                    gate.keep(frames)
+            self._known = bool(frames)
+
+    def _found(self, waiting: Sequence[Waiting]) -> Found:
+        """Return verdicts. It runs in a thread, and ends early where nobody needs them any more."""
+        found: Found = []
+        for one in waiting:
+            if self._closed:
+                break
+            if (verdict := verdict_of(one)) is not None:
+                found.append((one.gate, verdict))
+        return found
