@@ -159,7 +159,7 @@ class ForeseeingGate(Gate, frozen=True):
 
 
 class Foresight:
-    """What is to be foreseen of inputs that wait, looked at in their order.
+    """A look at inputs that wait, in their order: which messages are to be checked ahead.
 
     Of copies that wait together only the first one is: once it is let in, nobody checks the others.
     """
@@ -173,7 +173,7 @@ class Foresight:
         self._taken: set[str | SyncId | None] = set()
         """Ids of messages that are foreseen, of links and of transfers."""
         self._expected: dict[tuple[ChannelId, PeerId], Expected | None] = {}
-        """What sessions expect of whoever pushes."""
+        """Messages that sessions expect of peers who push."""
 
     def look(self, group: Machines, event: values.Input) -> int:
         """Look at an input of a channel; returns the bytes of its frame, 0 if it has none."""

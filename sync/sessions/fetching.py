@@ -50,7 +50,7 @@ class End(Protocol):
 
 
 class Expected(NamedTuple):
-    """What a session expects that its peer pushes."""
+    """Messages that a session expects its peer to push."""
 
     protocol: SyncProtocol
     """By which it is pushed."""
