@@ -15,8 +15,8 @@ from sync.calimero.governance.ops import Op, OpId
 from sync.errors import ChatError, LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
-from sync.net.early_checks import EarlyChecks
 from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored

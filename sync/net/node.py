@@ -23,9 +23,9 @@ from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.clock_values import Follows
-from sync.group.foreseen import ForeseeingGate
 from sync.group.group import Group
 from sync.group.ingest import outline_of_entry
+from sync.group.inputs.foreseen import ForeseeingGate
 from sync.group.records import Contradiction
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
@@ -33,6 +33,7 @@ from sync.manager.announcing import Announcing
 from sync.manager.registry import PROTOCOLS
 from sync.net import clock as system
 from sync.net.attachment import Online
+from sync.net.checks.page_checks import PageChecks
 from sync.net.clocks import Clocks
 from sync.net.cross_checks import CrossChecks
 from sync.net.direct_requests import Knocks
@@ -54,7 +55,6 @@ from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.page_checks import PageChecks
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
 from sync.net.staged_previews import StagedPreviews

@@ -121,7 +121,7 @@ def encode_wrapped(
 
 
 class ClaimedIds(NamedTuple):
-    """What a frame says of itself at its beginning."""
+    """Sender and id that stand at the beginning of a frame."""
 
     sender_id: PeerId
     message_id: MessageId

@@ -12,8 +12,8 @@ from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import verify
 from sync.errors import StorageError
 from sync.group import values
-from sync.group.foreseen import ForeseeingGate
 from sync.group.ingest import Verify
+from sync.group.inputs.foreseen import ForeseeingGate
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY
@@ -75,7 +75,7 @@ class Released:
     flushed: list[int] = field(default_factory=list)
     """The same, with all of a commit let out: then the protocol log has it."""
     refusals: list[tuple[str, str]] | None = None
-    """Who was refused, and why; None where nobody is to be."""
+    """Names and reasons of what was refused; None where nothing is to be."""
 
     def carry_out(
         self, _channel: ChannelId, effect: values.Effect, _loaded: dict[MessageId, Loaded]

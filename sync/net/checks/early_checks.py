@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
-from sync.group.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
+from sync.group.inputs.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
 from sync.net.clock import Clock
 from sync.runner.runner import Runner
 

@@ -13,8 +13,8 @@ from proto import entry_pb2
 from sync.entries.identity import verify
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
 from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
+from sync.group.inputs.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.sds.message import Message
 from sync.sds.wire import claimed_ids, encode

@@ -5,7 +5,7 @@ from sync.entries.identity import verify
 from sync.group.ingest import Gate
 from sync.group.values import CheckedPage, CheckPage, PageChecked, StoredMessage
 from sync.machine import ChannelId
-from sync.net.page_checks import PageChecks
+from sync.net.checks.page_checks import PageChecks
 from sync.sds.message import LAN_LIMITS
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.nodes import until

@@ -11,11 +11,11 @@ import pytest
 
 from sync.entries.identity import verify
 from sync.group import values
-from sync.group.foreseen import ForeseeingGate, Verdict
+from sync.group.inputs.foreseen import ForeseeingGate, Verdict
 from sync.machine import PeerId
-from sync.net import early_checks
 from sync.net import engine as engines
-from sync.net.early_checks import BOTH_FROM, CHECKED_FROM, LOOKED_AT_MAX
+from sync.net.checks import early_checks
+from sync.net.checks.early_checks import BOTH_FROM, CHECKED_FROM, LOOKED_AT_MAX
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.engines import Bench, turning
 from tests.support.sync.entries import CHANNEL, Author

@@ -1,0 +1,1 @@
+"""Checks on threads, beside the event loop: pages of snapshots, messages that wait."""
