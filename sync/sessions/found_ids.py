@@ -4,6 +4,7 @@ As objects in sets, beside the columns that the check and the shares need, they 
 """
 
 from enum import IntEnum
+from typing import Final
 
 from sync.structures.ids import Ids
 from sync.structures.ordered_set import SyncId
@@ -23,12 +24,16 @@ class Fate(IntEnum):
     """Somebody else brought its message."""
 
 
+FATES: Final = tuple(Fate)
+
+
 class FoundIds:
     """See the module docstring."""
 
     def __init__(self) -> None:
         self._table = RowTable(ROW_BYTES, keeps=True)
-        self._counts = dict.fromkeys(Fate, 0)
+        self._counts = [0] * len(Fate)
+        """By fate."""
 
     def add(self, ids: Ids) -> None:
         """These are missing, but for those of which that was known."""
@@ -36,7 +41,7 @@ class FoundIds:
 
     def fate(self, sync_id: SyncId) -> Fate:
         """Return what became of an id."""
-        return Fate(self._table.number(row(sync_id)))
+        return FATES[self._table.number(row(sync_id))]
 
     def is_missing(self, sync_id: SyncId) -> bool:
         """Return whether an id was found missing, and its message has not come."""

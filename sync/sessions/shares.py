@@ -238,7 +238,7 @@ class Shares:
         return falling - 1 - place if place < falling else place
 
     def _is_missing(self, place: int) -> bool:
-        return int(self._table.numbers[self._row(place)]) == Fate.MISSING
+        return self._table.number_at(self._row(place)) == Fate.MISSING
 
     def _timestamp(self, place: int) -> Nanos:
         return int.from_bytes(self._table.row_at(self._row(place))[:TIMESTAMP_BYTES], "big")

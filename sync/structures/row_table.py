@@ -35,10 +35,13 @@ class Block:
     zeros: int = 0
     """Number of rows whose number is zero."""
     _raw: memoryview = field(init=False)
+    _raw_numbers: memoryview = field(init=False)
+    """Both columns as they are read one by one: in a third of the time that an array takes."""
     _width: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._raw, self._width = self.rows.view(np.uint8).data, self.rows.itemsize
+        self._raw_numbers = self.numbers.data
 
     def __reduce__(self) -> tuple[type["Block"], tuple[ByteRows, NDArray[np.uint16], int]]:
         """Copy the columns: a view of bytes cannot be copied."""
@@ -63,10 +66,15 @@ class Block:
         here[here] = self.rows[at[here]] == rows[here]
         return at, here
 
+    def number_at(self, place: int) -> int:
+        """Return the number in a place."""
+        number: int = self._raw_numbers[place]
+        return number
+
     def set(self, place: int, number: int) -> None:
         """Set the number in a place."""
-        self.zeros += (not number) - (not self.numbers[place])
-        self.numbers[place] = number
+        self.zeros += (not number) - (not self._raw_numbers[place])
+        self._raw_numbers[place] = number
 
     def joined(self, other: "Block") -> "Block":
         """Return the rows of both, none of which is in both."""
@@ -115,12 +123,12 @@ class RowTable:
     def number(self, row: bytes) -> int:
         """Return the number of a row."""
         found = self._find(row)
-        return 0 if found is None else int(found[1].numbers[found[2]])
+        return 0 if found is None else found[1].number_at(found[2])
 
     def change(self, row: bytes, number: int) -> int:
         """Set the number of a row that has one; returns what it was, 0 if it has none."""
         found = self._find(row)
-        if found is None or not (before := int(found[1].numbers[found[2]])):
+        if found is None or not (before := found[1].number_at(found[2])):
             return 0
         _, block, place = found
         block.set(place, number)
@@ -167,7 +175,7 @@ class RowTable:
         """Yield the rows that have a number, and it."""
         for block in self._blocks:
             for at in np.flatnonzero(block.numbers).tolist():
-                yield block.row_at(at), int(block.numbers[at])
+                yield block.row_at(at), block.number_at(at)
 
     def having(self, number: int) -> bytes:
         """Return the rows that have this number, rising."""
