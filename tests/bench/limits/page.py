@@ -33,13 +33,14 @@ THEN: Final[Mapping[str, float]] = {
 REST: Final[Mapping[str, str]] = {
     "rate": "the two loops, as below; two programs, their disks and this measurement share two "
     "processors",
-    "sender": "a line is three rows written and three events, where the floor has one of each: of "
-    "2,000 lines in a stream 1,887 were marked as maybe received before they were as received. "
-    "790 calls of Python a line, none of which takes a twentieth",
+    "sender": "a line is two rows written and two events, where the floor has one of each; when "
+    "this was measured three, since it was marked as maybe received first (DECISIONS 324). 790 "
+    "calls of Python a line, none of which takes a twentieth",
     "receiver": "650 calls of Python a message; none takes a twentieth but verifying, which "
     "the floor has too",
-    "latency_1000_p99": "the programs had less than one processor, which is less than 1,000 lines "
-    "a second take at both ends, so lines waited in some runs",
+    "latency_1000_p99": "both programs and this measurement take 1.8 of two processors at 1,000 "
+    "lines a second, in small commits that cost most, and had less than one when this was "
+    "measured, so lines waited in some runs",
     "latency_2500_p99": "2,500 a second is above what both keep up with (`rate`), so lines wait",
     "screen_p99": "one line of 60: that with which the conversation first fills the screen takes "
     "48 to 65 ms, as the scroll bar comes and all is laid out anew; the others take 8 to 15",
