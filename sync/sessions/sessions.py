@@ -349,6 +349,8 @@ class Sessions:
 
     def _begin_once_settled(self, session: Session, payloads_max: int, now: Nanos) -> list[Effect]:
         """Begin, after as many slices as it takes until what is held can be frozen."""
+        if all(one.begins_with is None for one in self.running.values()):
+            self._holdings.let_go()  # what was begun for others is of long ago
         session.begins_with = payloads_max
         waits = len(session.early_payloads) <= EARLY_MAX  # else there is no more time
         if waits and not self._holdings.settle():

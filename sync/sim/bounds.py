@@ -140,6 +140,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Log.tips": history.TIPS_MAX,
     "Expectations._until": _links,
     "Expectations._news": _links,
+    "Holdings._since": _stored,
     "Histories._compared": lambda scale: histories.COMPARED_MAX * scale.channels,
     "Histories._logs": _channels,
     "Choosing._begun": _links,

@@ -4,10 +4,14 @@ import pytest
 
 from sync.group import values
 from sync.sessions import sessions
+from sync.sessions.holdings import Holdings
 from sync.structures import set_digest
+from sync.structures.ordered_set import EVERYTHING, SyncId
 from sync.structures.set_digest import Digest, RowSource
+from tests.support.sync.digests import plain_root
 from tests.support.sync.groups import NOW, only
 from tests.support.sync.pairs import Pair, pair
+from tests.support.sync.waku.sets import numbered
 
 HOUR_NS = 3_600 * 10**9
 
@@ -43,6 +47,44 @@ def test_no_input_hashes_more_than_a_slice(monkeypatch: pytest.MonkeyPatch) -> N
     assert [ended.converged for ended in both.ended] == [True, True]
     assert max(hashed) <= 3
     assert sum(hashed) >= 2 * 80
+
+
+def test_it_is_done_though_something_comes_after_each_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_digest, "SLICE", 10)
+    holdings, ids = Holdings(), [numbered(number, 10 * number) for number in range(1, 96)]
+    for one in ids:
+        holdings.add(one)
+
+    slices, later = 1, list[SyncId]()
+    while not holdings.settle():
+        slices += 1
+        later.append(numbered(slices, slices))
+        holdings.add(later[-1])
+    items, held = holdings.frozen()
+    after = holdings.frozen()[1]
+
+    assert slices <= 11
+    assert items.items(*EVERYTHING) == ids
+    assert held.digest.root == plain_root(ids)
+    assert after.digest.root == plain_root([*ids, *later])
+
+
+def test_what_was_begun_for_a_session_that_ended_is_not_compared_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = much(monkeypatch)
+    number, peer = both.number(), both.other.peer_id
+    both.one.tell(values.SessionOffered(number, peer, "/vac/waku/reconciliation/1.0.0"))
+    both.one.tell(values.SessionClosed(number))
+    both.one.write("and one more")
+
+    both.start(both.one)
+    both.run()
+
+    mine = next(end for end in both.ended if end.why == "test")
+    assert (mine.have, mine.converged) == (41, True)
 
 
 def test_payloads_that_come_before_a_session_can_begin_are_answered_then(
