@@ -198,8 +198,8 @@ class OrderedSet:
         pending, self._pending = sorted(self._pending), []
         newer = next((at for at, one in enumerate(pending) if self._long.is_above(one)), None)
         self._merge(columns_of(pending[:newer]))
-        for sync_id in [] if newer is None else dict.fromkeys(pending[newer:]):
-            self._long.append(sync_id)
+        if newer is not None:
+            self._long.extend(*columns_of(list(dict.fromkeys(pending[newer:]))))
         self._tend()
 
     def _merge(self, more: Columns) -> None:
