@@ -151,6 +151,16 @@ async def test_bytes_that_are_looked_at_have_a_limit(
         assert CHECKED_FROM <= max(known) <= 41
 
 
+async def test_fewer_are_looked_at_while_somebody_types(tmp_path: Path, known: list[int]) -> None:
+    async with turning(tmp_path, step=1) as bench:
+        bench.engine.hurry()
+        bench.hear(*lines(300))
+        await all_heard(bench, 300)
+
+        assert CHECKED_FROM < max(known) <= early_checks.HURRIED_MAX
+        assert heard(bench) == numbers(300)
+
+
 async def test_forged_lines_in_a_burst_are_refused_by_name_and_the_others_let_in(
     tmp_path: Path,
 ) -> None:
