@@ -75,8 +75,11 @@ class EarlyChecks:
         """Begin to check what waits, if it is much."""
         if self._running:
             return
-        if self._runner.waiting < CHECKED_FROM and not self._known:
+        waits = self._runner.waiting
+        if waits < CHECKED_FROM and not self._known:
             return
+        if 2 * (self._looked_until - self._runner.inputs.taken) > waits:
+            return  # to look at the others now would be to look at most of them twice
         waiting = self._look(HURRIED_MAX if hurried else LOOKED_AT_MAX)
         if len(waiting) < CHECKED_FROM:
             return

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from sync.machine import PeerId
 from sync.net import engine as engines
 from sync.net.checks import early_checks
 from sync.net.checks.early_checks import BOTH_FROM, CHECKED_FROM, LOOKED_AT_MAX
+from sync.runner.input_queue import Addressed, InputQueue
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.engines import Bench, turning
 from tests.support.sync.entries import CHANNEL, Author
@@ -159,6 +160,26 @@ async def test_fewer_are_looked_at_while_somebody_types(tmp_path: Path, known: l
 
         assert CHECKED_FROM < max(known) <= early_checks.HURRIED_MAX
         assert heard(bench) == numbers(300)
+
+
+async def test_what_waits_for_long_is_looked_at_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at, next_ones = 0, InputQueue.next_ones
+
+    def counted(inputs: InputQueue, most: int) -> Iterator[Addressed]:
+        nonlocal looked_at
+        for one in next_ones(inputs, most):
+            looked_at += 1
+            yield one
+
+    monkeypatch.setattr(InputQueue, "next_ones", counted)
+    async with turning(tmp_path) as bench:
+        bench.hear(*lines(300))
+        await all_heard(bench, 300)
+
+        assert len(bench.journal.commits) > 20, "many batches"
+        assert 300 <= looked_at < 4 * 300
 
 
 async def test_forged_lines_in_a_burst_are_refused_by_name_and_the_others_let_in(
