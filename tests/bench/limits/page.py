@@ -33,17 +33,14 @@ THEN: Final[Mapping[str, float]] = {
 REST: Final[Mapping[str, str]] = {
     "rate": "the two loops, as below; two programs, their disks and this measurement share two "
     "processors",
-    "sender": "a line is two rows written and two events, where the floor has one of each; when "
-    "this was measured three, since it was marked as maybe received first (DECISIONS 324). 790 "
-    "calls of Python a line, none of which takes a twentieth",
+    "sender": "a line is two rows written and two events, where the floor has one of each, and "
+    "hundreds of calls of Python, none of which takes a twentieth",
     "receiver": "650 calls of Python a message; none takes a twentieth but verifying, which "
     "the floor has too",
     "latency_1000_p99": "both programs and this measurement take 1.8 of two processors at 1,000 "
     "lines a second, in small commits that cost most, and had less than one when this was "
     "measured, so lines waited in some runs",
     "latency_2500_p99": "2,500 a second is above what both keep up with (`rate`), so lines wait",
-    "screen_p99": "one line of 60: that with which the conversation first fills the screen takes "
-    "48 to 65 ms, as the scroll bar comes and all is laid out anew; the others take 8 to 15",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
     "stalls_resize_too": "all that is in sight is laid out anew in one callback",
     "stalls_key_p99": "the newcomer's loop is busy throughout: a key waits for slices and a paint "
@@ -54,7 +51,7 @@ REST: Final[Mapping[str, str]] = {
     "sketch_10000_uniform_cpu": "as above",
     "sketch_10000_uniform_bytes": "the guess of this one set was too large, so all symbols that "
     "are kept were sent; of seven sets the median is 0.133 (DECISIONS 292)",
-    "sketch_build": "other work took most of both processors",
+    "sketch_build": "before rows were gathered by `take`, which is a third of an insert",
     "sketch_slice": "as above: the longest of 245",
 }
 """Causes: what takes the rest, of each figure that misses its goal."""
