@@ -9,6 +9,7 @@ import re
 import struct
 from typing import Any, Final, TypeAlias
 
+from sync.entries.entry import GOVERNANCE_MAX, PARENTS_MAX, SIGNATURE_SIZE
 from sync.structures.codec import encode_uvarint
 
 Groups: TypeAlias = tuple[Any, ...]
@@ -37,8 +38,8 @@ HEADER: Final = re.compile(
     rb"(?:\x3a\x20(.{32}))?"  # skiplink
     rb"(?:\x41(.{8}))?"  # created_ns
     rb"(?:\x48" + NUMBER + rb")?"  # lamport
-    rb"((?:" + PARENT + rb"){0,16})"
-    rb"((?:" + HEAD + rb"){0,16})"
+    rb"((?:" + PARENT + rb"){0,%d})" % PARENTS_MAX +
+    rb"((?:" + HEAD + rb"){0,%d})" % GOVERNANCE_MAX +
     rb"(?:\x60" + SMALL + rb")?"  # kind
     rb"(?:\x68" + SMALL + rb")?"  # body size
     rb"\x72\x20(.{32})",  # body hash
@@ -46,7 +47,6 @@ HEADER: Final = re.compile(
 )  # fmt: skip
 
 HEADER_TAG: Final = 0x0A
-SIGNATURE_SIZE: Final = 64
 SIGNATURE_TAG: Final = b"\x12\x40"
 BODY_TAG: Final = b"\x1a"
 LOG, CREATED, BODY_SIZE = 2, 6, 11

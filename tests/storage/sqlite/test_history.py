@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.sqlite.history import AFTER, BEFORE
 from sync.entries.changes import Reactions, Redaction
 from sync.entries.entry import Kind
 from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
@@ -31,18 +30,6 @@ async def keep(store: Store, messages: Sequence[StoredMessage]) -> None:
 
 def texts(lines: Sequence[Line]) -> list[str]:
     return [line.text for line in lines]
-
-
-@pytest.mark.parametrize("page", [BEFORE, AFTER])
-async def test_pages_are_read_by_the_index_of_what_is_delivered(tmp_path: Path, page: str) -> None:
-    values = (bytes(16), 0, bytes(32), LIMIT)
-    async with opened(tmp_path / "chat.db") as store:
-        plan = await store.database.read(
-            lambda db: db.execute(f"EXPLAIN QUERY PLAN {page}", values).fetchall()
-        )
-    steps = " ".join([step for *_, step in plan])
-    assert "USING INDEX messages_in_order" in steps
-    assert "USE TEMP B-TREE" not in steps
 
 
 async def test_pages_walk_the_one_order_both_ways(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Indexes by which SQLite reads what a start needs: none of it takes longer as a history grows."""
+"""Indexes by which SQLite reads pages, and what a start needs, without reading every row."""
 
 from pathlib import Path
 
@@ -6,11 +6,28 @@ import pytest
 
 from storage.sqlite.author_logs import LOGS, PARKED
 from storage.sqlite.columns import to_u64
+from storage.sqlite.history import AFTER, BEFORE
 from storage.sqlite.queries import GAPS, LOADING_IDS, NEWEST_OWN, NEWEST_TIPS, UNSENT
 from tests.support.storage.stores import delivered, opened
 from tests.support.sync.entries import CHANNEL, Author, identity
 
 KEY, AUTHOR = bytes(16), bytes(32)
+
+
+async def plan_of(place: Path, query: str, values: tuple[object, ...]) -> list[str]:
+    """Return the steps of SQLite's plan for a query."""
+    async with opened(place / "chat.db") as store:
+        plan = await store.database.read(
+            lambda db: db.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
+        )
+    return [step for *_, step in plan]
+
+
+@pytest.mark.parametrize("page", [BEFORE, AFTER])
+async def test_pages_are_read_by_the_index_of_what_is_delivered(tmp_path: Path, page: str) -> None:
+    steps = " ".join(await plan_of(tmp_path, page, (KEY, 0, bytes(32), 100)))
+    assert "USING INDEX messages_in_order" in steps
+    assert "USE TEMP B-TREE" not in steps
 
 
 @pytest.mark.parametrize(
@@ -32,11 +49,8 @@ KEY, AUTHOR = bytes(16), bytes(32)
 async def test_a_start_reads_by_the_index_made_for_it(
     tmp_path: Path, query: str, values: tuple[object, ...], steps: list[str]
 ) -> None:
-    async with opened(tmp_path / "chat.db") as store:
-        plan = await store.database.read(
-            lambda db: db.execute(f"EXPLAIN QUERY PLAN {query}", values).fetchall()
-        )
-    searches = [step for *_, step in plan if step.startswith(("SEARCH", "SCAN"))]
+    plan = await plan_of(tmp_path, query, values)
+    searches = [step for step in plan if step.startswith(("SEARCH", "SCAN"))]
     assert len(searches) == len(steps)
     for search, step in zip(searches, steps, strict=True):
         assert search.endswith(step)
