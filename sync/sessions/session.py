@@ -366,9 +366,10 @@ class Session:
         return self.counted.digest.refresh_some(self.counted.source)
 
     def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
-        """Begin to prove what both sides should hold now, or to hear the peer prove it."""
-        while not self.settle_check():
-            pass
+        """Begin to prove what both sides should hold now, or to hear the peer prove it.
+
+        Once `settle_check` has nothing left to do.
+        """
         assert self.together is not None
         assert self.counted is not None
         held = self.brought.together(self.together, self.counted)

@@ -261,13 +261,6 @@ class Digest:
         copied._stale = self._stale.copy()
         return copied
 
-    def with_more(self, source: RowSource, timestamps: Words) -> "Digest":
-        """Return the digest of `source`, which holds ids of these timestamps beside ours."""
-        extended = self.copy()
-        extended.changed_all(timestamps)
-        extended.refresh(source)
-        return extended
-
     def above(self, source: RowSource, floor: Nanos) -> "Digest":
         """Return the digest of the ids from `floor` on; only the bucket it cuts is hashed anew."""
         assert not self._stale, "refresh comes first"
@@ -332,14 +325,19 @@ class Held(Struct, frozen=True):
     digest: Digest
 
     def on_top(self, together: RowSource, timestamps: Words) -> "Held":
-        """Return the same as `with_found`, whose digest is yet to be refreshed."""
+        """Return it with ids of these timestamps more, its digest yet to be refreshed.
+
+        `together` holds them too.
+        """
         digest = self.digest.copy()
         digest.changed_all(timestamps)
         return Held(together, digest)
 
     def with_found(self, together: RowSource, timestamps: Words) -> "Held":
         """Return it with what was found missing, which `together` holds too."""
-        return Held(together, self.digest.with_more(together, timestamps))
+        held = self.on_top(together, timestamps)
+        held.digest.refresh(together)
+        return held
 
     def above(self, floor: Nanos) -> "Held":
         """Return what is left of it from a retention floor on."""

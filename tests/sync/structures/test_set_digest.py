@@ -157,11 +157,11 @@ def test_a_floor_above_everything_leaves_nothing(floor: int) -> None:
 
 @given(id_sets, id_sets)
 def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: set[SyncId]) -> None:
-    source = SortedIds(items)
-    digest = Digest.of(source)
+    before = held(items)
 
-    extended = digest.with_more(SortedIds(items | more), times(more - items))
+    together = before.with_found(SortedIds(items | more), times(more - items))
 
+    extended, digest = together.digest, before.digest
     assert (extended.root, extended.count) == (plain_root(items | more), len(items | more))
     assert (digest.root, digest.count) == (plain_root(items), len(items))
 
