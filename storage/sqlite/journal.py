@@ -47,7 +47,7 @@ from storage.sqlite.queries import (
     HELD_BACK,
     HOLES,
     LOAD,
-    LOAD_BY_HASH,
+    LOAD_BY_SYNC_ID,
     LOADING_AFTER,
     LOADING_IDS,
     LOG,
@@ -113,6 +113,7 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.histories import COMPARED_MAX
 from sync.runner.journal import EntriesPage, Loaded, Replay, Watcher
 from sync.structures.log_spans import LogSpan
+from sync.structures.ordered_set import SyncId
 
 T = TypeVar("T")
 
@@ -195,13 +196,14 @@ class SqliteJournal:
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
-        wanted = [bytes.fromhex(message_id) for message_id in ids]
+        wanted = [(bytes.fromhex(message_id),) for message_id in ids]
         found = await self._sound(partial(_load, channel, LOAD, wanted))
         return {loaded.message_id: loaded for loaded in found}
 
-    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
-        found = await self._sound(partial(_load, channel, LOAD_BY_HASH, hashes))
+    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return the stored messages with these sync ids; see `Journal.load_by_sync_ids`."""
+        keys = [(from_u64(one.timestamp), one.hash) for one in ids]
+        found = await self._sound(partial(_load, channel, LOAD_BY_SYNC_ID, keys))
         return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
 
     async def load_held_back(
@@ -385,12 +387,12 @@ def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) 
 def _load(
     channel: ChannelId,
     query: str,
-    wanted: Sequence[bytes],
+    wanted: Sequence[Row],
     db: sqlite3.Connection,
     damaged: list[Place],
 ) -> list[Loaded]:
     channel_id = bytes.fromhex(channel)
-    found = [db.execute(query, (key, channel_id)).fetchall() for key in wanted]
+    found = [db.execute(query, (*key, channel_id)).fetchall() for key in wanted]
     return [_loaded(*row) for row in _but_damaged([one for rows in found for one in rows], damaged)]
 
 

@@ -440,10 +440,15 @@ CREATE INDEX messages_in_order ON messages (channel, lamport, message_id, status
     WHERE status = 0;
 """
 
+TIMED_HASHES: Final = """
+-- Whoever looks a hash up knows the time of it, too: the index by time has both.
+DROP INDEX messages_by_hash;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
     CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, AWAITED, ANNOUNCED, COMPARED,
     GOVERNANCE, CHANNEL_KEYS, STATE, _add_hides, STAGING,
-    SWAPPING, ONE_ORDER,
+    SWAPPING, ONE_ORDER, TIMED_HASHES,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -29,9 +29,10 @@ LOAD: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
         after_gap, delivery FROM messages WHERE message_id = ? AND channel = ?
 """
-LOAD_BY_HASH: Final = """
+LOAD_BY_SYNC_ID: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
-        after_gap, delivery FROM messages WHERE waku_hash = ? AND channel = ?
+        after_gap, delivery FROM messages
+    WHERE created_ns = ? AND waku_hash = ? AND channel = ? AND status != 2
 """
 LOG: Final = """
     SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id

@@ -20,7 +20,6 @@ def execute_for_rows(
     statement: str,
     rows: Sequence[Row],
     rest: str = "",
-    at_once: int = ROWS_AT_ONCE,
 ) -> int:
     """Execute `statement`, which ends in VALUES, with all of `rows`; return how many it changed.
 
@@ -29,11 +28,10 @@ def execute_for_rows(
         statement: SQL up to and including VALUES.
         rows: all of one length; what they change must not depend on their order.
         rest: SQL after the values.
-        at_once: rows in one statement; a power of two.
     """
     changed = 0
     if rows:
-        for one in _statements(statement, rows, rest, at_once):
+        for one in _statements(statement, rows, rest):
             changed += db.execute(*one).rowcount
     return changed
 
@@ -49,12 +47,12 @@ def select_for_rows(
 
 
 def _statements(
-    statement: str, rows: Sequence[Row], rest: str, at_once: int = ROWS_AT_ONCE
+    statement: str, rows: Sequence[Row], rest: str
 ) -> Iterator[tuple[str, list[object]]]:
     start = 0
     while start < len(rows):
         # Powers of two, so that few different statements are compiled and kept.
-        count = min(at_once, 1 << (len(rows) - start).bit_length() - 1)
+        count = min(ROWS_AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
         some = rows[start : start + count]
         text = _for_rows(statement, count, len(some[0]), rest)
         yield text, [value for row in some for value in row]

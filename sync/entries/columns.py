@@ -6,9 +6,10 @@ what was checked before.
 """
 
 import hashlib
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
 
 from proto import entry_pb2
 from sync.entries.canonical import (
@@ -41,7 +42,7 @@ _open_signed: Final = entry_pb2.SignedEntry.FromString
 _open_header: Final = entry_pb2.Header.FromString
 
 
-class Columns(NamedTuple):
+class Columns(Struct, frozen=True, gc=False):
     """Parts of a header, ids as their bytes; see `sync.entries.entry.Header`."""
 
     message_id: bytes
@@ -63,7 +64,7 @@ class Columns(NamedTuple):
         return content[len(content) - self.body_size :]
 
 
-class Signed(NamedTuple):
+class Signed(Struct, frozen=True, gc=False):
     """Columns of an entry, with what its signature is over."""
 
     columns: Columns
@@ -73,7 +74,7 @@ class Signed(NamedTuple):
 
 def entry_of(signed: Signed, content: bytes) -> Entry:
     """Return the entry that `open_content` gives of a content, of which these are the columns."""
-    columns, header_bytes, signature = signed
+    columns, header_bytes = signed.columns, signed.header_bytes
     backlink, skiplink = columns.backlink, columns.skiplink
     header = Header(
         author=PeerId(columns.author.hex()),
@@ -99,7 +100,7 @@ def entry_of(signed: Signed, content: bytes) -> Entry:
         message_id=MessageId(columns.message_id.hex()),
         header=header,
         header_bytes=header_bytes,
-        signature=signature,
+        signature=signed.signature,
         body=columns.body_of(content),
         content=content,
     )

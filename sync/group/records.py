@@ -47,7 +47,7 @@ class StoreMessage(Struct, frozen=True):
     """Number of times it was sent again; see `UNSENT`."""
 
 
-class StoreChecked(NamedTuple):
+class StoreChecked(Struct, frozen=True, gc=False):
     """Record of a replay: `StoreMessage`, as columns; nothing of it need be opened again."""
 
     channel: ChannelId

@@ -66,6 +66,7 @@ from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sds.message import HistoryEntry
 from sync.sessions.protocol import Protocols
+from sync.structures.ordered_set import SyncId
 from sync.view.acts import looks_after, looks_of, told_of
 from sync.view.frame_tap import Tap
 from sync.view.governance_infos import nameless
@@ -755,17 +756,16 @@ class Node:
             named = await self._journal.load(channel, wanted.messages)
             return values.EntriesLoaded(wanted.session, loaded_entries(named.values()))
         if wanted.ids:
-            hashes = [one.hash for one in wanted.ids]
-            found = await self._journal.load_by_hash(channel, hashes)
+            found = await self._journal.load_by_sync_ids(channel, wanted.ids)
             return values.EntriesLoaded(wanted.session, loaded_entries(found))
         page, more = await self._journal.entries_page(
             channel, wanted.spans, wanted.after, values.PAGE
         )
         return values.EntriesLoaded(wanted.session, loaded_entries(page), more)
 
-    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return stored messages by their Waku hashes."""
-        return await self._journal.load_by_hash(channel, hashes)
+    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return stored messages by their sync ids."""
+        return await self._journal.load_by_sync_ids(channel, ids)
 
     # --- What the UI may know ------------------------------------------------------------------
 

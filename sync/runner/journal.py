@@ -109,8 +109,8 @@ class Journal(Protocol):
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
 
-    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return the stored messages with these ids, rising; a parked one has no sync id."""
 
     async def load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int

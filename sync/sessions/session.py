@@ -25,7 +25,6 @@ from sync.structures.ids import Ids
 from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import (
     EVERYTHING,
-    HASH_BYTES,
     ZERO_HASH,
     Bounds,
     OrderedSet,
@@ -401,12 +400,11 @@ class Session:
         else:
             self.bytes_in += size
 
-    def take_pages(self) -> tuple[bytes, ...]:
-        """Return the hashes to push: the newest page, then the rest, each with its oldest first."""
+    def take_pages(self) -> Ids:
+        """Return the ids to push: the newest page, then the rest, each with its oldest first."""
         rows, self.pushed = b"".join([ids.rows for ids in self.pushed]), []
         rising = Ids(np.sort(np.frombuffer(rows, f"S{ROW_BYTES}")).tobytes())
-        hashes = rising[-PAGE:].hashes + rising[:-PAGE].hashes
-        return tuple([hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)])
+        return Ids(rising[-PAGE:].rows + rising[:-PAGE].rows)
 
     def proved(self) -> Proved:
         """Return what the peer holds: what we held, but for what it lacked or keeps aside.

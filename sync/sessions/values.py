@@ -13,6 +13,7 @@ from sync.entries.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sessions.handshake import SyncKind
 from sync.sessions.page_values import CheckPage, LoadNewestEntries, PageChecked
+from sync.structures.ids import Ids
 from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import SyncId
 
@@ -291,14 +292,14 @@ class CloseSession(Struct, frozen=True):
 
 
 class Push(Struct, frozen=True):
-    """Load messages by their hashes and send them to `peer` on a stream of a protocol's pushes.
+    """Load messages by their ids and send them to `peer` on a stream of a protocol's pushes.
 
-    In pages of `PAGE` hashes: the newest page, then all that is older, the oldest first, so that
+    In pages of `PAGE` ids: the newest page, then all that is older, the oldest first, so that
     each message finds there what it builds on.
     """
 
     peer: PeerId
-    hashes: tuple[bytes, ...]
+    ids: Ids
     protocol: str
     """Its id, as the stream is opened with it."""
 

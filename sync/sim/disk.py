@@ -63,6 +63,7 @@ from sync.sds.message import Delivery
 from sync.sim.governance.hiding import hides
 from sync.sim.log_links import LogLink, broken, fork, is_false, links_of
 from sync.structures.log_spans import LogSpan
+from sync.structures.ordered_set import SyncId
 
 TIPS_MAX = 64
 
@@ -350,9 +351,10 @@ class Disk:
             row.delivery,
         )
 
-    def load_by_hash(self, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return the messages with these Waku hashes that can be read, by time and hash."""
-        held = [self._by_hash[one] for one in set(hashes) if one in self._by_hash]
+    def load_by_sync_ids(self, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return the messages with these sync ids that can be read, by time and hash."""
+        hashes = {one.hash for one in ids}
+        held = [self._by_hash[one] for one in hashes if one in self._by_hash]
         found = [row.message for row in self.read(held)]
         found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
         return [self.load(message.entry.message_id) for message in found]

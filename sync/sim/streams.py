@@ -162,13 +162,13 @@ class Streams:
         protocol = node.runner.protocols.of_transfer(wanted.protocol)
         assert protocol is not None, "it pushes what it found itself"
         encode = protocol.encode_pushed
-        hashes = wanted.hashes
-        pages = [hashes[at : at + values.PAGE] for at in range(0, len(hashes), values.PAGE)]
+        ids = wanted.ids
+        pages = [ids[at : at + values.PAGE] for at in range(0, len(ids), values.PAGE)]
         disk = node.disks[channel]
         found: list[Loaded] = []
         with suppress(StorageError):  # then the transfer ends early, as a live one does
             for page in pages:
-                found += disk.load_by_hash(page)
+                found += disk.load_by_sync_ids(page)
         if disk.found:
             self.feed(node, values.Damaged(tuple(disk.found)), channel)
         payloads = [
@@ -298,7 +298,7 @@ def loaded(
         named = [disk.load(row.message.entry.message_id) for row in disk.read(wanted.messages)]
         return values.EntriesLoaded(wanted.session, loaded_entries(named))
     if wanted.ids:
-        found = disk.load_by_hash([one.hash for one in wanted.ids])
+        found = disk.load_by_sync_ids(wanted.ids)
         return values.EntriesLoaded(wanted.session, loaded_entries(found))
     page, more = disk.entries_page(wanted.spans, wanted.after, values.PAGE)
     return values.EntriesLoaded(wanted.session, loaded_entries(page), more)

@@ -10,25 +10,19 @@ from msgspec import Struct
 from storage.sqlite.columns import DELIVERY, STATUS, U64_MIDDLE
 from storage.sqlite.looks import readable
 from storage.sqlite.queries import LAST_NUMBER, STORE, STORE_PARENTS, STORE_TEXTS
-from storage.sqlite.rows import ROWS_AT_ONCE, Row, execute_for_rows
+from storage.sqlite.rows import Row, execute_for_rows
 from sync.entries.columns import Columns, columns_of
 from sync.entries.entry import Entry, open_content
 from sync.group.records import StoreChecked, StoreMessage
-from sync.group.status import Status
-from sync.sds.message import Delivery
 
 Stores: TypeAlias = StoreMessage | StoreChecked
-
-BULK_ROWS: Final = 256
-"""Rows in one statement of a swap, for which nobody waits: a tenth quicker than 64; with more,
-what it takes to compile them is not made up for."""
 
 PARENTS_AT_ONCE: Final = 16 * 1024
 """Parents that are sorted and written together, 2 MB: by then some go to each page of their index,
 where one by one each would have a page to itself."""
 
 
-class Stored(Struct, frozen=True):
+class Stored(Struct, frozen=True, gc=False):
     """A message that was just stored, under its number."""
 
     number: int
@@ -68,7 +62,7 @@ class Bulk:
     def write(self, db: sqlite3.Connection) -> None:
         """Write what is kept, in the order of its index."""
         self._parents.sort(key=itemgetter(1))
-        execute_for_rows(db, STORE_PARENTS, self._parents, at_once=BULK_ROWS)
+        execute_for_rows(db, STORE_PARENTS, self._parents)
         self._parents.clear()
 
 
@@ -82,30 +76,20 @@ def store(
         db: the connection, on its own thread.
         bulk: takes the parents, if there are many more to come.
     """
-    at_once = ROWS_AT_ONCE if bulk is None else BULK_ROWS
     (last,) = db.execute(LAST_NUMBER).fetchone()
     stored: list[Stored] = []
     rows: list[Row] = []
     for number, record in enumerate(records, start=last + 1):
         if isinstance(record, StoreChecked):
-            channel, columns, content, waku_hash, payload, status, after_gap, delivery = record
-            one = Stored(number, bytes.fromhex(channel), columns, content)
-            rows.append(_message_row(one, waku_hash, payload, status, after_gap, delivery, 0))
+            one = Stored(number, bytes.fromhex(record.channel), record.columns, record.content)
+            rows.append(_message_row(one, record, record.waku_hash, record.payload, 0))
         else:
             message = record.message
             one = Stored.of(number, bytes.fromhex(message.channel), message.entry)
-            row = _message_row(
-                one,
-                message.waku_hash,
-                message.payload,
-                record.status,
-                record.after_gap,
-                record.delivery,
-                record.attempts,
-            )
-            rows.append(row)
+            waku_hash, payload = message.waku_hash, message.payload
+            rows.append(_message_row(one, record, waku_hash, payload, record.attempts))
         stored.append(one)
-    execute_for_rows(db, STORE, rows, at_once=at_once)
+    execute_for_rows(db, STORE, rows)
     parents = [
         (one.number, parent)
         for one in stored
@@ -120,20 +104,14 @@ def store(
         for one in stored
         if (text := readable(one.columns.kind, one.body)) is not None
     ]
-    execute_for_rows(db, STORE_TEXTS, texts, at_once=at_once)
+    execute_for_rows(db, STORE_TEXTS, texts)
     return stored
 
 
-def _message_row(  # noqa: PLR0913, PLR0917  # the columns of a row
-    stored: Stored,
-    waku_hash: bytes,
-    payload: bytes,
-    status: Status,
-    after_gap: bool,  # noqa: FBT001  # by its place
-    delivery: Delivery | None,
-    attempts: int,
+def _message_row(
+    stored: Stored, record: Stores, waku_hash: bytes, payload: bytes, attempts: int
 ) -> Row:
-    columns = stored.columns
+    columns, delivery = stored.columns, record.delivery
     return (
         stored.number,
         stored.channel,
@@ -146,8 +124,8 @@ def _message_row(  # noqa: PLR0913, PLR0917  # the columns of a row
         columns.seq - U64_MIDDLE,
         columns.backlink,
         columns.kind,
-        STATUS[status],
-        after_gap,
+        STATUS[record.status],
+        record.after_gap,
         None if delivery is None else DELIVERY[delivery],
         attempts,
         columns.body_size,

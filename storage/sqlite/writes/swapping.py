@@ -30,9 +30,9 @@ HELD: Final = "SELECT message_id FROM messages WHERE channel = ?"
 STORED_SINCE: Final = "SELECT message_id FROM messages WHERE number > ? AND channel = ?"
 LAST: Final = "SELECT coalesce(max(number), 0) FROM messages"
 
-RECORDS_AT_ONCE: Final = 512
-"""Records of a swap that are written together, half a megabyte: more would save a hundredth, and
-whoever waits for the disk waits for these, some 25 ms."""
+RECORDS_AT_ONCE: Final = 128
+"""Records of a swap that are written together: they stay in a processor's cache until they are, and
+whoever waits for the disk waits some 6 ms for these."""
 
 CLOSING: Final = "The chat ends; the history that was on its way is taken in later."
 
@@ -107,10 +107,11 @@ class SqliteSwap:
             self._records = self._replay(pages_backwards(self._channel, db), self._renewed)
         else:
             self._held |= _ids(db.execute(STORED_SINCE, (self._last, self._channel)))
+        held = self._held
         for part in in_parts(self._records, RECORDS_AT_ONCE):
             if self._database.is_closing:
                 raise StorageError(CLOSING)
-            fresh = [one for one in part if _about(one) not in self._held]
+            fresh = [one for one in part if _about(one) not in held] if held else part
             found += self._write(fresh, tops, bulk, db)
             if is_awaited():
                 bulk.write(db)

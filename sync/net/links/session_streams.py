@@ -35,6 +35,7 @@ from sync.runner.journal import Loaded
 from sync.runner.log_rows import SHARED_FROM
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import SESSION_WITHIN
+from sync.structures.ordered_set import SyncId
 from sync.structures.places import Holder, Places
 
 OFFERED_PER_PEER_MAX: Final = 8
@@ -80,8 +81,8 @@ class Host(Protocol):
     ) -> values.EntriesLoaded:
         """Return a page of entries, in the order in which they are sent."""
 
-    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return stored messages by their Waku hashes."""
+    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return stored messages by their sync ids."""
 
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
@@ -244,7 +245,7 @@ class SessionStreams:
 
     async def _push(self, channel: ChannelId, wanted: values.Push) -> None:
         """Send messages in pages; what does not arrive, the next session finds missing."""
-        peer, hashes = wanted.peer, wanted.hashes
+        peer, ids = wanted.peer, wanted.ids
         protocol = self._protocols.of_transfer(wanted.protocol)
         assert protocol is not None, "it pushes what its own session found"
         encode_pushed = protocol.encode_pushed
@@ -255,13 +256,13 @@ class SessionStreams:
                 self._host.pushed(channel, peer, frame)
                 yield frame
 
-        async def load(page: Sequence[bytes]) -> Iterator[bytes]:
-            return frames(await self._host.load_by_hash(channel, page))
+        async def load(page: Sequence[SyncId]) -> Iterator[bytes]:
+            return frames(await self._host.load_by_sync_ids(channel, page))
 
         async def write(stream: SecureStream, _: int) -> None:
             async with asyncio.timeout(SESSION_WITHIN / SECOND), StreamWriter(stream) as writer:
-                for start in range(0, len(hashes), values.PAGE):
-                    writer.send_page(partial(load, hashes[start : start + values.PAGE]))
+                for start in range(0, len(ids), values.PAGE):
+                    writer.send_page(partial(load, ids[start : start + values.PAGE]))
                 writer.close()
                 await writer.finished()
 

@@ -63,7 +63,7 @@ async def test_what_is_damaged_is_set_aside_once_with_the_chat_closed_or_open(
     async with running(tmp_path, "alice") as alice:
         database = await filled(alice)
     rot(database, "two")
-    scribble(database, "messages_by_hash")
+    scribble(database, "messages_by_time")
     status, said, _ = await deep(tmp_path, as_json_lines=True)
     findings = {one["what"]: one for one in map(json.loads, said) if one["event"] == "finding"}
     assert status == 1

@@ -278,6 +278,7 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             ALTER TABLE peers DROP COLUMN noise_key; ALTER TABLE peers DROP COLUMN verified_ns;
             ALTER TABLE peers DROP COLUMN blocked_ns; ALTER TABLE peers DROP COLUMN private_ns;
             CREATE VIEW lines AS SELECT * FROM messages;
+            CREATE INDEX messages_by_hash ON messages (waku_hash);
             ALTER TABLE channels DROP COLUMN genesis; DROP TABLE group_ops;
                 DROP TABLE pending_entries; DROP TABLE dropped_entries;
                 DROP TABLE state_entries; DROP TABLE epochs; DROP TABLE tickets;

@@ -8,6 +8,7 @@ from storage.archive.stored_days import HistoryReader
 from storage.sqlite.columns import to_u64
 from storage.sqlite.soundness import CLAIMS, is_sound
 from sync.entries.changes import Edit, Reactions, Redaction
+from sync.group.inputs.admission import sync_id_of
 from sync.group.records import Contradiction
 from sync.group.values import Discard, SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
@@ -101,9 +102,8 @@ async def test_what_rotted_is_given_to_nobody_and_told_once(tmp_path: Path) -> N
         told = Told(store)
         assert await texts(store) == [("tea", False), ("toast", False)]
         assert list(await store.journal.load(CHANNEL, ids(messages))) == ids(good)
-        hashes = [message.waku_hash for message in messages]
-        by_hash = await store.journal.load_by_hash(CHANNEL, hashes)
-        assert [loaded.message_id for loaded in by_hash] == ids(good)
+        by_time = await store.journal.load_by_sync_ids(CHANNEL, [*map(sync_id_of, messages)])
+        assert [loaded.message_id for loaded in by_time] == ids(good)
         [_, bad, _] = ids(messages)
         assert await store.history.stored(CHANNEL, bad) is None
         assert await store.history.causal(CHANNEL, bad, depth=0, limit=1) == []

@@ -285,3 +285,24 @@ async def test_indexes_are_sorted_on_the_disk_and_statements_are_undone_in_memor
         seen.append(await store.database.read(lambda db: value(db, "PRAGMA temp_store")))
 
     assert seen == [1, 2]
+
+
+async def test_what_is_deleted_is_overwritten_but_for_pages_that_are_swapped_in(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path / "chat.db") as store:
+        before = await store.database.read(overwrites)
+        during = await store.database.write_long(overwrites)
+        after = await store.database.read(overwrites)
+
+    assert (before, during, after) == (1, 2, 1)
+
+
+def overwrites(db: sqlite3.Connection) -> object:
+    """Return SQLite's setting: 1 if it overwrites what is deleted, 2 where that writes no more."""
+    return value(db, "PRAGMA secure_delete")
+
+
+@pytest.mark.parametrize("kind", [bytes, bool, type(None)])
+def test_values_of_rows_are_bound_without_a_search_for_how(kind: type) -> None:
+    assert (kind, sqlite3.PrepareProtocol) in sqlite3.adapters

@@ -13,6 +13,7 @@ from sync.calimero.governance.pending import Dropped
 from sync.calimero.governance.rights import FOUNDING
 from sync.calimero.state.contents import Topic
 from sync.errors import StorageError
+from sync.group.inputs.admission import sync_id_of
 from sync.group.status import UNSENT
 from sync.group.values import (
     ChannelState,
@@ -35,6 +36,7 @@ from sync.group.values import (
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
+from sync.structures.ordered_set import SyncId
 from sync.waku.message import TIMESTAMP_MAX
 from tests.support.storage.rows import log_of, stamped
 from tests.support.storage.searching import searched
@@ -101,14 +103,14 @@ async def test_a_stored_message_is_loaded_as_it_came(tmp_path: Path) -> None:
     assert (found.waku_hash, found.after_gap, found.delivery) == (second.waku_hash, True, None)
 
 
-async def test_loading_by_hash_goes_by_time_then_hash(tmp_path: Path) -> None:
+async def test_loading_by_sync_id_goes_by_time_then_hash(tmp_path: Path) -> None:
     ann = Author("ann")
     messages = [ann.write(created_ns=time) for time in (9, 2, 5, 5, 5)]
 
     async with opened(tmp_path / "chat.db") as store:
         await store.journal.commit(delivered(*messages))
-        hashes = [message.waku_hash for message in messages]
-        loaded = await store.journal.load_by_hash(CHANNEL, [*hashes, bytes(32)])
+        wanted = [*map(sync_id_of, messages), SyncId(9, bytes(32))]
+        loaded = await store.journal.load_by_sync_ids(CHANNEL, wanted)
 
     found = [(one.entry.header.created_ns, one.waku_hash) for one in loaded]
     assert found == sorted((m.entry.header.created_ns, m.waku_hash) for m in messages)
@@ -122,7 +124,7 @@ async def test_nothing_of_another_channel_is_loaded(tmp_path: Path) -> None:
         await store.journal.commit(delivered(message))
 
         assert await store.journal.load(CHANNEL, ids([message])) == {}
-        assert await store.journal.load_by_hash(CHANNEL, [message.waku_hash]) == []
+        assert await store.journal.load_by_sync_ids(CHANNEL, [sync_id_of(message)]) == []
         assert await store.journal.restore(CHANNEL) == ChannelState(OWN_LOG)
         assert list(await store.journal.load(OTHER, ids([message]))) == ids([message])
 

@@ -7,7 +7,14 @@ import pytest
 from storage.sqlite.author_logs import LOGS, PARKED
 from storage.sqlite.columns import to_u64
 from storage.sqlite.history import AFTER, BEFORE
-from storage.sqlite.queries import GAPS, LOADING_IDS, NEWEST_OWN, NEWEST_TIPS, UNSENT
+from storage.sqlite.queries import (
+    GAPS,
+    LOAD_BY_SYNC_ID,
+    LOADING_IDS,
+    NEWEST_OWN,
+    NEWEST_TIPS,
+    UNSENT,
+)
 from tests.support.storage.stores import delivered, opened
 from tests.support.sync.entries import CHANNEL, Author, identity
 
@@ -54,6 +61,11 @@ async def test_a_start_reads_by_the_index_made_for_it(
     assert len(searches) == len(steps)
     for search, step in zip(searches, steps, strict=True):
         assert search.endswith(step)
+
+
+async def test_a_sync_id_is_looked_up_by_its_time_and_hash(tmp_path: Path) -> None:
+    [step] = await plan_of(tmp_path, LOAD_BY_SYNC_ID, (0, bytes(32), KEY))
+    assert "messages_by_time (channel=? AND created_ns=? AND waku_hash=?)" in step
 
 
 @pytest.mark.parametrize("wrote", [True, False])

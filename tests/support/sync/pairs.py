@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sync.group import values
 from sync.machine import Nanos
 from sync.sim.streams import loaded
+from sync.structures.ids import Ids
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 from tests.support.sync.entries import CHANNEL
@@ -84,8 +85,8 @@ class Pair:
             case values.CloseSession(session):
                 twin = self.twins[member.name, session]
                 self.queue.append((peer, values.SessionClosed(twin)))
-            case values.Push(_, hashes):
-                self.push(member, hashes)
+            case values.Push(_, ids):
+                self.push(member, ids)
             case values.LoadEntries():
                 self.queue.append((member, loaded(member.disk, effect)))
             case values.LoadAuthors(requester, message_ids):
@@ -99,9 +100,9 @@ class Pair:
             case _:
                 pass
 
-    def push(self, member: Member, hashes: tuple[bytes, ...]) -> None:
+    def push(self, member: Member, ids: Ids) -> None:
         peer = self.beside(member)
-        rows = member.disk.load_by_hash(hashes)
+        rows = member.disk.load_by_sync_ids(ids)
         for row in rows[: self.lose_pushed_after]:
             sent = member.disk.rows[row.message_id].message
             self.queue.append((peer, values.Transferred(member.peer_id, transfer(sent))))

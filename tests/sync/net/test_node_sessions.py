@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from storage.sqlite.columns import to_u64
 from sync.check.message import CHECK
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, PeerId
@@ -16,6 +17,7 @@ from sync.net.links.frames import Open, Proof, encode
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
 from sync.net.links.session_streams import PUSHES_MAX
 from sync.net.links.stream import SecureStream
+from sync.structures.ordered_set import SyncId
 from sync.view.view import MessageShown, PeerState, SyncShown
 from sync.waku.message import (
     CLUSTER,
@@ -352,7 +354,7 @@ async def test_who_proves_no_channel_stays_a_stranger_whatever_its_key(tmp_path:
 async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -> None:
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await alice.write(TEA, "stored")
-        [loaded] = await alice.node.load_by_hash(TEA, await hashes(alice))
+        [loaded] = await alice.node.load_by_sync_ids(TEA, await sync_ids(alice))
         waku = WakuMessage(loaded.payload, content_topic(TEA), loaded.entry.header.created_ns)
         async with (
             session(bob, RECONCILIATION, TEA_SECRET) as begun,
@@ -370,8 +372,8 @@ async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -
         assert bob.texts() == []
 
 
-async def hashes(of: Host) -> list[bytes]:
+async def sync_ids(of: Host) -> list[SyncId]:
     rows = await of.database.read(
-        lambda db: db.execute("SELECT waku_hash FROM messages").fetchall()
+        lambda db: db.execute("SELECT created_ns, waku_hash FROM messages").fetchall()
     )
-    return [digest for (digest,) in rows]
+    return [SyncId(to_u64(created_ns), digest) for created_ns, digest in rows]

@@ -95,7 +95,7 @@ class DeltaPair(Pair):
     @property
     def pushed(self) -> int:
         """Number of messages that the check had pushed."""
-        return sum(len(one.hashes) for one in self.carried if isinstance(one, values.Push))
+        return sum(len(one.ids) for one in self.carried if isinstance(one, values.Push))
 
     @property
     def converged(self) -> bool:
