@@ -44,7 +44,7 @@ CACHE_OF_LONG_KIB: Final = 64 * 1024
 16 MB, where pages are written to the log, and read from there, again and again."""
 
 USUALLY: Final = (f"PRAGMA cache_size = -{CACHE_KIB}", "PRAGMA secure_delete = ON")
-"""What is deleted is overwritten, whatever the build of SQLite does by itself."""
+"""Settings of most of the time: deleted content is overwritten, on every build of SQLite."""
 
 WHILE_LONG: Final = (f"PRAGMA cache_size = -{CACHE_OF_LONG_KIB}", "PRAGMA secure_delete = FAST")
 """The same while a snapshot is swapped in. Its pages are only let go of as they are deleted: what
