@@ -1,7 +1,7 @@
 """Entries of an author log that contradict each other: found by look-ups when the later is stored.
 
 Findings are noted beside the messages; they refuse nothing and change nothing that is shown
-(PROTOCOL 3). Nearly every entry goes on where its log was, of which memory tells: see `Tops`.
+(PROTOCOL 3). Nearly every entry goes on where its log was, of which memory tells: see `Runs`.
 """
 
 import sqlite3
@@ -28,13 +28,14 @@ TWINS_REST: Final = """
         AND other.log = column3 AND other.seq = column4 AND other.number < column5
     ORDER BY other.number DESC
 """
-TOPS: Final = "SELECT channel, author, log, seq, message_id FROM (VALUES"
-TOPS_REST: Final = """
-    ) CROSS JOIN messages ON number = (
-        SELECT number FROM messages
-        WHERE channel = column1 AND author = column2 AND log = column3 ORDER BY seq DESC LIMIT 1
-    )
+NEXT_ABOVE: Final = """
+    SELECT column1, column2, column3, (
+        SELECT seq FROM messages
+        WHERE channel = column1 AND author = column2 AND log = column3 AND seq > column4
+        ORDER BY seq LIMIT 1
+    ) FROM (VALUES
 """
+NEXT_ABOVE_REST: Final = ")"
 TARGETS: Final = "SELECT column2, other.author, other.log, other.seq FROM (VALUES"
 TARGETS_REST: Final = (
     ") CROSS JOIN messages AS other ON other.message_id = column2 AND other.channel = column1"
@@ -81,7 +82,7 @@ NOTHING: Final = b""
 name one that rotted. Its links are read again at every start."""
 
 LOGS_KEPT: Final = 1024
-"""Author logs whose newest entries are remembered; a group of two hundred has some hundreds. Who
+"""Author logs whose ends are remembered; a group of two hundred has some hundreds. Who
 makes more keys than that has the disk asked, which is 30 us a message."""
 
 IDS_KEPT: Final = 16
@@ -92,51 +93,61 @@ Log: TypeAlias = tuple[bytes, bytes, int]
 
 
 @dataclass(slots=True)
-class _Top:
+class _Run:
+    """Entries of a log without a gap, up to the one stored last."""
+
     seq: int
+    """Number of that one."""
     ids: deque[bytes]
-    """Of the entry with this number, and of those before it without a gap; the newest last."""
+    """Of that one, and of those before it; the newest last."""
+    above: int | None
+    """The lowest number above it that is stored; None if there is none."""
 
 
-class Tops:
-    """The newest entries of author logs, as the thread that commits has stored them.
+class Runs:
+    """Ends of author logs where they grow, as the thread that commits has stored them.
 
-    An entry that names the newest one and has the next number has no twin, and its backlink is
-    true. Entries that the disk refused after all, or that are set aside, may stay among these: they
-    were signed for that place, and nothing stored is newer.
+    An entry that names such an end, has the next number, and is below what is stored above has no
+    twin, and its backlink is true. So it is also where a newcomer has the newest page of a log, and
+    fills it from the oldest entry on. Entries that the disk refused after all, or that are set
+    aside, may stay among these: they were signed for that place, and nothing is stored in between.
     """
 
     def __init__(self) -> None:
-        self._tops: dict[Log, _Top] = {}
+        self._runs: dict[Log, _Run] = {}
         self.any_awaited = True
         """Whether links may wait for entries that are not here."""
 
     def check_entry(self, channel: bytes, entry: Columns) -> bool:
-        """Take note of an entry just stored; whether it is the next one of its log."""
+        """Take note of an entry just stored; whether it is the next one of its run."""
         log = (channel, entry.author, entry.log)
-        top = self._tops.get(log)
-        if top is None:
+        run = self._runs.get(log)
+        if run is None:
             return False
-        if entry.seq != top.seq + 1 or entry.backlink != top.ids[-1]:
-            del self._tops[log]  # what comes after it in this commit is looked up as well
+        seq = run.seq + 1
+        if entry.seq != seq or entry.backlink != run.ids[-1] or seq == run.above:
+            del self._runs[log]  # what comes after it in this commit is looked up as well
             return False
-        top.seq = entry.seq
-        top.ids.append(entry.message_id)
+        run.seq = seq
+        run.ids.append(entry.message_id)
         return True
 
     def is_behind(self, channel: bytes, entry: Columns) -> bool:
         """Return whether the remembered ids confirm the skiplink of the newest entry."""
-        ids = self._tops[channel, entry.author, entry.log].ids
+        ids = self._runs[channel, entry.author, entry.log].ids
         back = entry.seq - lipmaa(entry.seq)
         return back < len(ids) and ids[-1 - back] == entry.skiplink
 
     def look_up(self, db: sqlite3.Connection, stored: Sequence[Stored]) -> None:
-        """Learn what is the newest in the logs of these."""
-        if len(self._tops) > LOGS_KEPT:
-            self._tops.clear()
-        logs = {_place(one.channel, one.columns)[:3] for one in stored}
-        for channel, author, log, seq, top in select_for_rows(db, TOPS, sorted(logs), TOPS_REST):
-            self._tops[channel, author, to_u64(log)] = _Top(to_u64(seq), deque([top], IDS_KEPT))
+        """Learn where the logs of these go on: behind the one of them that was stored last."""
+        if len(self._runs) > LOGS_KEPT:
+            self._runs.clear()
+        last = {(one.channel, one.columns.author, one.columns.log): one.columns for one in stored}
+        rows = [_place(channel, entry) for (channel, *_), entry in last.items()]
+        for channel, author, log, above in select_for_rows(db, NEXT_ABOVE, rows, NEXT_ABOVE_REST):
+            key = (channel, author, to_u64(log))
+            end, next_above = last[key], None if above is None else to_u64(above)
+            self._runs[key] = _Run(end.seq, deque([end.message_id], IDS_KEPT), next_above)
 
 
 class Link(NamedTuple):
@@ -151,7 +162,7 @@ class Link(NamedTuple):
 
 
 def found_at_commit(
-    db: sqlite3.Connection, stored: Sequence[Stored], tops: Tops
+    db: sqlite3.Connection, stored: Sequence[Stored], runs: Runs
 ) -> list[Contradiction]:
     """Return, and note, what these messages, just stored, contradict of what is here."""
     loose: list[Stored] = []
@@ -160,19 +171,19 @@ def found_at_commit(
     execute_for_rows(db, AWAIT, odd)
     for one in stored:
         entry = one.columns
-        if not tops.check_entry(one.channel, entry):
+        if not runs.check_entry(one.channel, entry):
             loose.append(one)
-        elif entry.skiplink is None or tops.is_behind(one.channel, entry):
+        elif entry.skiplink is None or runs.is_behind(one.channel, entry):
             continue
         links += _links(one.number, one.channel, entry)
     found: list[Contradiction] = []
     if loose:
         found += _twins(db, loose)
-        tops.look_up(db, loose)
+        runs.look_up(db, loose)
     if links:
-        found += _untrue(db, links, tops)
-    if tops.any_awaited:
-        found += _awaited(db, stored, tops)
+        found += _untrue(db, links, runs)
+    if runs.any_awaited:
+        found += _awaited(db, stored, runs)
     execute_for_rows(db, NOTE, [_row(one) for one in found])
     return found
 
@@ -202,14 +213,14 @@ def note_all(db: sqlite3.Connection) -> None:
     execute_for_rows(db, NOTE, [_row(one) for one in found])
 
 
-def _untrue(db: sqlite3.Connection, links: Sequence[Link], tops: Tops) -> Iterator[Contradiction]:
+def _untrue(db: sqlite3.Connection, links: Sequence[Link], runs: Runs) -> Iterator[Contradiction]:
     """Yield which of these links name an entry of another place; what is not here yet waits."""
     keys = [(link.channel, link.target) for link in links]
     here = {row[0]: row[1:] for row in select_for_rows(db, TARGETS, keys, TARGETS_REST)}
     missing = [(link.target, link.number) for link in links if link.target not in here]
     if missing:
         execute_for_rows(db, AWAIT, missing)
-        tops.any_awaited = True
+        runs.any_awaited = True
     yield from _wrong(
         link
         for link in links
@@ -239,11 +250,11 @@ def _signed_place(db: sqlite3.Connection, channel: bytes, stored_id: bytes) -> R
 
 
 def _awaited(
-    db: sqlite3.Connection, stored: Sequence[Stored], tops: Tops
+    db: sqlite3.Connection, stored: Sequence[Stored], runs: Runs
 ) -> Iterable[Contradiction]:
     """Return what was said of these messages before they came, and is not so."""
-    tops.any_awaited = bool(db.execute(ANY_AWAITED).fetchone()[0])
-    if not tops.any_awaited:
+    runs.any_awaited = bool(db.execute(ANY_AWAITED).fetchone()[0])
+    if not runs.any_awaited:
         return ()
     places = {one.columns.message_id: _place(one.channel, one.columns) for one in stored}
     keys = [(target,) for target in places]

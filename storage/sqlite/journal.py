@@ -25,7 +25,7 @@ from storage.sqlite.columns import (
     stamped_rows,
     to_u64,
 )
-from storage.sqlite.contradictions import Tops, found_at_commit
+from storage.sqlite.contradictions import Runs, found_at_commit
 from storage.sqlite.database import Database
 from storage.sqlite.entry_pages import newest_page_of, page_of
 from storage.sqlite.governance import (
@@ -155,7 +155,7 @@ class SqliteJournal:
     def __init__(self, database: Database, me: PeerId) -> None:
         self._database = database
         self._me = me
-        self._tops = Tops()
+        self._runs = Runs()
         self._watchers: list[Watcher] = []
 
     async def commit(self, records: Sequence[Record]) -> list[Altered]:
@@ -165,15 +165,15 @@ class SqliteJournal:
         """
         try:
             altered, contradictions = await self._database.write(
-                partial(_commit, records, self._tops, self._hides)
+                partial(_commit, records, self._runs, self._hides)
             )
         except StorageError:
-            self._tops = Tops()  # which remembers what is not here
+            self._runs = Runs()  # which remembers what is not here
             raise
         finally:  # what the disk refused to set aside is told again when it is found again
             if self._database.damage:
                 gone = [one for one in records if isinstance(one, Discard)]
-                self._tops = Tops() if gone else self._tops
+                self._runs = Runs() if gone else self._runs
                 self._database.damage.forget([_key(one.channel, one.message_id) for one in gone])
         for found in contradictions:
             for watcher in self._watchers:
@@ -241,14 +241,14 @@ class SqliteJournal:
         """Begin to make a channel's staged snapshot its history; see `Journal.swap`."""
 
         def write(
-            records: Sequence[Replayed], tops: Tops, bulk: Bulk, db: sqlite3.Connection
+            records: Sequence[Replayed], runs: Runs, bulk: Bulk, db: sqlite3.Connection
         ) -> list[Contradiction]:
-            return _commit(records, tops, self._hides, db, bulk)[1]
+            return _commit(records, runs, self._hides, db, bulk)[1]
 
         return SqliteSwap(self._database, bytes.fromhex(channel), replay, write, self._note_swapped)
 
     def _note_swapped(self, found: Sequence[Contradiction]) -> None:
-        self._tops = Tops()  # which knows nothing of what was swapped in
+        self._runs = Runs()  # which knows nothing of what was swapped in
         for contradiction in found:
             for watcher in self._watchers:
                 watcher.contradicted(contradiction)
@@ -288,7 +288,7 @@ class SqliteJournal:
 
 def _commit(  # noqa: PLR0915  # an arm for each kind of record
     records: Sequence[Replayed],
-    tops: Tops,
+    runs: Runs,
     hides_by: Callable[[sqlite3.Connection], Hides],
     db: sqlite3.Connection,
     bulk: Bulk | None = None,
@@ -342,7 +342,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     keep_state(db, state)
     keep_staged(db, staged)
     altered = changes.settle(db, stored, list(statuses), hides_by(db))
-    found = found_at_commit(db, stored, tops) if stored else []
+    found = found_at_commit(db, stored, runs) if stored else []
     if discarded:
         from storage.sqlite.mending import set_aside  # noqa: PLC0415  # few disks rot
 

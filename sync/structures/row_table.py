@@ -101,16 +101,18 @@ class RowTable:
         self._width = width
         self._keeps = keeps
         self._blocks: list[Block] = []
+        self._held = 0
+        """Number of rows that have a number."""
         self._sealed = 0
         """Number of blocks, the first ones, that no row is put into any more."""
         self._last: tuple[bytes, Block, int] | None = None
         """The row found last, with its block and place: it is looked for a few times in a row."""
 
     def __len__(self) -> int:
-        return sum(len(block) - block.zeros for block in self._blocks)
+        return self._held
 
     def __bool__(self) -> bool:
-        return any(len(block) > block.zeros for block in self._blocks)
+        return self._held > 0
 
     def __contains__(self, row: bytes) -> bool:
         return self.number(row) > 0
@@ -132,6 +134,7 @@ class RowTable:
             return 0
         _, block, place = found
         block.set(place, number)
+        self._held -= not number
         if 2 * block.zeros > len(block) >= SPARSE_FROM and not self._keeps:
             self._thin(block)
         return before
@@ -148,16 +151,18 @@ class RowTable:
         return None
 
     def insert(self, raw: bytes, number: int) -> int:
-        """Give a number to each of these rows that has none; returns how many had none."""
-        rows = byte_rows(raw, self._width)
-        before = len(self)
+        """Give a number, not 0, to each of these rows that has none; returns how many had none."""
+        rows, raised = byte_rows(raw, self._width), 0
         for block in self._blocks:
             at, here = block.places_of(rows)
-            for place in at[here][block.numbers[at[here]] == 0].tolist():
+            places = at[here][block.numbers[at[here]] == 0].tolist()
+            for place in places:
                 block.set(place, number)
-            rows = rows[~here]
+            rows, raised = rows[~here], raised + len(places)
         self._append(rows, np.full(len(rows), number, np.uint16))
-        return len(self) - before
+        raised += len(rows)
+        self._held += raised
+        return raised
 
     def count(self, raw: bytes) -> None:
         """Raise the number of each of these rows by one, as often as it comes."""
@@ -165,10 +170,12 @@ class RowTable:
         for block in self._blocks:
             at, here = block.places_of(rows)
             places = at[here]
-            block.zeros -= int(np.count_nonzero(block.numbers[places] == 0))
+            raised = int(np.count_nonzero(block.numbers[places] == 0))
+            block.zeros, self._held = block.zeros - raised, self._held + raised
             sums = block.numbers[places].astype(np.intp) + times[here]
             block.numbers[places] = np.minimum(sums, NUMBER_MAX)
             rows, times = rows[~here], times[~here]
+        self._held += len(rows)
         self._append(rows, np.minimum(times, NUMBER_MAX).astype(np.uint16))
 
     def items(self) -> Iterator[tuple[bytes, int]]:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
-from storage.sqlite.contradictions import Tops
+from storage.sqlite.contradictions import Runs
 from storage.sqlite.database import Database
 from storage.sqlite.state import state_of
 from storage.sqlite.writes.staging import PageRottedError, drop, note_swapping, pages_backwards
@@ -41,7 +41,7 @@ class Write(Protocol):
     """Writes records of a swap in the transaction that is open."""
 
     def __call__(
-        self, records: Sequence[Replayed], tops: Tops, bulk: Bulk, db: sqlite3.Connection, /
+        self, records: Sequence[Replayed], runs: Runs, bulk: Bulk, db: sqlite3.Connection, /
     ) -> list[Contradiction]:
         """Write them; return what contradicts another entry of its author."""
 
@@ -101,7 +101,7 @@ class SqliteSwap:
     ) -> bool:
         """Write, until all is done or somebody waits, in the transaction that is open."""
         self._db = db
-        bulk, tops = Bulk(), Tops()
+        bulk, runs = Bulk(), Runs()
         if self._records is None:
             self._held |= _ids(db.execute(HELD, (self._channel,)))
             self._records = self._replay(pages_backwards(self._channel, db), self._renewed)
@@ -112,7 +112,7 @@ class SqliteSwap:
             if self._database.is_closing:
                 raise StorageError(CLOSING)
             fresh = [one for one in part if _about(one) not in held] if held else part
-            found += self._write(fresh, tops, bulk, db)
+            found += self._write(fresh, runs, bulk, db)
             if is_awaited():
                 bulk.write(db)
                 note_swapping(db, self._channel)

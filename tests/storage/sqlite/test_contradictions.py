@@ -121,6 +121,39 @@ async def test_a_fork_is_seen_though_its_log_went_on_and_the_disk_refused_in_bet
     assert len(told.found) == len(pairs)
 
 
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_a_fork_is_seen_where_a_log_that_fills_from_its_start_meets_what_was_there(
+    tmp_path: Path, at_once: int
+) -> None:
+    """As at a newcomer, who has the newest page of a log first."""
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(12)]
+    fork = signed(ann, lines[9], created_ns=5)
+    filling = [*lines[:9], fork]
+    async with opened(tmp_path / "chat.db") as store:
+        told = Told(store)
+        await store.journal.commit(delivered(*lines[9:]))
+        for at in range(0, len(filling), at_once):
+            await store.journal.commit(delivered(*filling[at : at + at_once]))
+    [found] = told.found
+    assert found.what is Contradicts.FORK
+    assert (found.message_id, found.other) == (fork.entry.message_id, lines[9].entry.message_id)
+
+
+async def test_a_log_that_fills_below_its_newest_page_is_looked_up_once(tmp_path: Path) -> None:
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(12)]
+    asked: list[str] = []
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(*lines[9:]))
+        await store.database.read(lambda db: db.set_trace_callback(asked.append))
+        for line in lines[:9]:
+            await store.journal.commit(delivered(line))
+        await store.database.read(lambda db: db.set_trace_callback(None))
+    [once] = [text for text in asked if "seq > column4" in text]
+    assert once
+
+
 async def test_nobody_is_accused_by_a_number_that_rotted(tmp_path: Path) -> None:
     ann = Author("ann")
     lines = [ann.write(str(number)) for number in range(4)]
