@@ -39,6 +39,11 @@ PAYLOADS_MAX = 2
 """Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
 honest peer sends the next one after our answer."""
 
+SMALL_MAX = 64
+SMALL_BYTES = 64 * 1024
+"""The same of payloads that have fewer bytes together: entries of logs and of a delta come one a
+payload, and what waits together is committed together."""
+
 FAIR_FROM = 64
 """Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
 
@@ -241,9 +246,11 @@ class InputQueue:
 
     def is_crowded_by_session(self, session: values.SessionId) -> bool:
         """Return whether drivers should pause reading the stream of a session."""
-        if session in self._answering or self._payloads[session] >= PAYLOADS_MAX:
+        waiting = self._payloads[session]
+        if session in self._answering or waiting >= SMALL_MAX:
             return True
-        return self._weights.is_full(session)
+        many = waiting >= PAYLOADS_MAX and self._weights.bytes_of(session) >= SMALL_BYTES
+        return many or self._weights.is_full(session)
 
     @property
     def backlog(self) -> dict[PeerId, int]:

@@ -70,6 +70,10 @@ class Weights:
         self.total = 0
         self._of.clear()
 
+    def bytes_of(self, sender: str | values.SessionId) -> int:
+        """Return the bytes of a sender that wait."""
+        return self._of.get(sender, 0)
+
     def is_full(self, sender: str | values.SessionId) -> bool:
         """Return whether nothing more should be read of a sender for now."""
         held = self._of.get(sender)

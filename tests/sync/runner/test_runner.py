@@ -17,6 +17,8 @@ from sync.runner.input_queue import (
     CROWDED,
     PAYLOADS_MAX,
     QUEUE_MAX,
+    SMALL_BYTES,
+    SMALL_MAX,
 )
 from sync.runner.runner import BATCH_MAX, Batch, Runner
 from sync.sds.message import Delivery
@@ -276,16 +278,19 @@ def test_the_queue_is_crowded_long_before_it_is_full() -> None:
         alice.write(1)
 
 
-def test_a_session_is_read_no_further_than_two_payloads() -> None:
+@pytest.mark.parametrize(("most", "size"), [(PAYLOADS_MAX, SMALL_BYTES), (SMALL_MAX, 1)])
+def test_a_session_is_read_no_further_than_two_payloads_or_many_small_ones(
+    most: int, size: int
+) -> None:
     alice = Driver()
     crowded = []
-    for _ in range(PAYLOADS_MAX):
-        alice.runner.queue_input(CHANNEL, values.SessionPayload(7, b""))
+    for _ in range(most):
+        alice.runner.queue_input(CHANNEL, values.SessionPayload(7, bytes(size)))
         crowded.append(alice.runner.inputs.is_crowded_by_session(7))
     others = alice.runner.inputs.is_crowded_by_session(8)
     alice.runner.turn(NOW)
 
-    assert crowded == [False, True]
+    assert crowded == [False] * (most - 1) + [True]
     assert not others
     assert not alice.runner.inputs.is_crowded_by_session(7)
     assert not alice.runner.inputs._payloads
