@@ -16,15 +16,25 @@ def entry_message(session: int, entry: SignedEntry) -> Entry:
     return Entry(session, signed, entry.body)
 
 
+def content_of(message: Entry) -> bytes:
+    """Return the content of the entry that a message carries.
+
+    Raises:
+        ReplicationError: it has no operation.
+    """
+    if message.operation is None:
+        raise ReplicationError(Reason.FIELDS, "an entry without its operation")
+    return message.entry + encode_content(b"", b"", message.operation)
+
+
 def open_entry(message: Entry) -> SignedEntry:
     """Return the entry that a message carries, checked but for its signature and its channel.
 
     Raises:
         ReplicationError: it has no operation, or is no entry in its one form.
     """
-    if message.operation is None:
-        raise ReplicationError(Reason.FIELDS, "an entry without its operation")
+    content = content_of(message)
     try:
-        return open_content(message.entry + encode_content(b"", b"", message.operation))
+        return open_content(content)
     except DecodeError as error:
         raise ReplicationError(Reason.FIELDS, str(error)) from error

@@ -23,7 +23,7 @@ from sync.machine import SECOND, ChannelId, Nanos
 from sync.p2panda import set_reconciliation
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
-from sync.p2panda.entries import entry_message, open_entry
+from sync.p2panda.entries import content_of, entry_message, open_entry
 from sync.p2panda.heads import Heads
 from sync.p2panda.log_heights import compare
 from sync.p2panda.messages import (
@@ -143,6 +143,15 @@ class Replication(Struct, frozen=True):
     def exchange(self, opening: Opening) -> "Exchange":
         """Return the exchange of one session; who answers takes the mode that is asked for."""
         return Exchange(opening, self.mode)
+
+    def entries_in(self, payload: bytes) -> Sequence[bytes]:
+        """Return the content of the entry in a message, if it is one that carries an entry.
+
+        Raises:
+            ReplicationError: malformed.
+        """
+        message = decode(payload)
+        return (content_of(message),) if isinstance(message, Entry) else ()
 
     def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
         """Return a stored message as it is pushed."""

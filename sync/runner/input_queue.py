@@ -39,10 +39,10 @@ PAYLOADS_MAX = 2
 """Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
 honest peer sends the next one after our answer."""
 
-SMALL_MAX = 64
-SMALL_BYTES = 64 * 1024
-"""The same of payloads that have fewer bytes together: entries of logs and of a delta come one a
-payload, and what waits together is committed together."""
+SMALL_MAX = 256
+SMALL_BYTES = 256 * 1024
+"""The same of payloads that have fewer bytes together: entries of logs come one a payload, and what
+waits together is checked ahead and committed together. Many sessions share `CROWDED`."""
 
 FAIR_FROM = 64
 """Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
@@ -231,6 +231,11 @@ class InputQueue:
         """True if drivers should stop reading from peers for now."""
         return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
 
+    @property
+    def bytes_waiting(self) -> int:
+        """Bytes of all that peers sent and that waits."""
+        return self._weights.total
+
     def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
         """Return whether drivers should pause reading a peer's link, or its transfers."""
         if not (self._queue or self._put_off):
@@ -247,7 +252,8 @@ class InputQueue:
     def is_crowded_by_session(self, session: values.SessionId) -> bool:
         """Return whether drivers should pause reading the stream of a session."""
         waiting = self._payloads[session]
-        if session in self._answering or waiting >= SMALL_MAX:
+        share = max(PAYLOADS_MAX, CROWDED // max(len(self._payloads), 1))
+        if session in self._answering or waiting >= min(SMALL_MAX, share):
             return True
         many = waiting >= PAYLOADS_MAX and self._weights.bytes_of(session) >= SMALL_BYTES
         return many or self._weights.is_full(session)

@@ -363,6 +363,14 @@ class SyncProtocol(Protocol):
         """True if its sessions begin with a handshake, which picks how to go on."""
 
     @property
+    def entries_in(self) -> Callable[[bytes], Sequence[bytes]] | None:
+        """Reader of the contents of entries in a payload; None if none come on its own streams.
+
+        A pure function, which drivers may call in a thread. It raises `RemoteError` of a payload
+        that is malformed.
+        """
+
+    @property
     def contradicted(self) -> str:
         """Words for differences that only the check found."""
 

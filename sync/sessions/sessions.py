@@ -246,6 +246,13 @@ class Sessions:
         """Return what a session expects that `peer` pushes; None where there is no session."""
         return self._fetching.expects_from(peer, now)
 
+    def protocol_of(self, number: SessionId) -> SyncProtocol | None:
+        """Return the protocol of a session that is on, by the number of its stream."""
+        session = self._table.numbered(number)
+        if session is None or session.exchange is None or number == session.check_stream:
+            return None
+        return session.protocol
+
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
         """Return whether a session with `peer` is running, or may still get what it lacked."""
         return peer in self.by_peer or self._table.late.of(peer, now) is not None

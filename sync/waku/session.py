@@ -69,6 +69,7 @@ class WakuSync(Struct, frozen=True):
     stays: bool = False
     family: str = ""
     chooses: bool = False
+    entries_in: None = None
     contradicted: str = "fingerprints lied"
 
     def suits(self, situation: Situation) -> Fit | None:

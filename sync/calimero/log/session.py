@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sync.calimero.handshake import decode_handshake, encode_handshake
+from sync.calimero.log import delta_messages
 from sync.calimero.log.delta import DeltaExchange
 from sync.calimero.log.snapshot import SnapshotReceiver, SnapshotSource
 from sync.calimero.log.snapshot_news import SnapshotView
@@ -44,6 +45,7 @@ from sync.sessions.protocol import (
 )
 from sync.sessions.selection import Selection, check_scopes, other_state, select
 from sync.sessions.values import GOVERNANCE, LoadedEntry, Outcome, Plane, Stored
+from sync.sketch import messages as sketch_messages
 from sync.sketch.prefix import Sketch
 from sync.sketch.session import SketchExchange
 from sync.structures.borsh import BorshWriter
@@ -80,6 +82,22 @@ MAKERS: Final[Mapping[SyncKind, Maker]] = {
     SyncKind.SKETCH: SketchExchange,
 }
 """Kinds that go on on the stream of the handshake."""
+
+
+def _contents(message: delta_messages.Message | sketch_messages.Message) -> Sequence[bytes]:
+    entries = delta_messages.DeltaEntries | sketch_messages.Entries
+    return message.contents if isinstance(message, entries) else ()
+
+
+WITH_ENTRIES: Final[Mapping[int, Callable[[bytes], Sequence[bytes]]]] = {
+    delta_messages.TAGS[delta_messages.DeltaEntries]: lambda payload: _contents(
+        delta_messages.decode(payload)
+    ),
+    sketch_messages.TAGS[sketch_messages.Entries]: lambda payload: _contents(
+        sketch_messages.decode(payload)
+    ),
+}
+"""Readers of the messages that bring entries, by discriminant."""
 
 NAMES: Final[Mapping[SyncKind, str]] = {
     SyncKind.CHOOSE: "log",
@@ -153,6 +171,17 @@ class LogSync(Struct, frozen=True):
     def exchange(self, opening: Opening) -> "Exchange":
         """Return the exchange of one session."""
         return Exchange(opening, self.kind, self.kinds)
+
+    def entries_in(self, payload: bytes) -> Sequence[bytes]:
+        """Return the contents of the entries that delta sync or a sketch brings.
+
+        Pages of snapshots are checked whole (`sync.calimero.log.snapshot_pages`).
+
+        Raises:
+            DecodeError: malformed.
+        """
+        reader = WITH_ENTRIES.get(payload[0]) if payload else None
+        return () if reader is None else reader(payload)
 
     def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
         """Return a stored message as it is pushed."""

@@ -105,6 +105,7 @@ class StateSync(Struct, frozen=True):
     usual: bool = False
     family: str = ""
     stays: bool = False
+    entries_in: None = None
     contradicted: str = ""
 
     @property

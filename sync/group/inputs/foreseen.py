@@ -4,16 +4,19 @@ A verdict is a function of the bytes alone, so it may be found anywhere, also in
 machine that asks for it gets the same. Where none was found, the gate finds it when it is asked.
 
 Rules:
-1. Nothing is foreseen that a machine would not check: no copies, nothing unwanted.
+1. Nothing is foreseen that a machine would not check: no copies, nothing unwanted. Whether entries
+   of a session are wanted is known where they are handled; it is on their account if they are not.
 2. A gate knows verdicts on inputs that wait, and no others; `keep` forgets the rest.
 3. `verdict_of` looks at no machine and changes nothing.
 """
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import field
 
+from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.ingest import Gate
@@ -27,6 +30,9 @@ from sync.sessions.protocol import Pushed, SyncProtocol
 from sync.structures.ordered_set import SyncId
 from sync.waku.message import WakuMessage
 from sync.waku.session import Transferred
+
+EntriesIn: TypeAlias = Callable[[bytes], Sequence[bytes]]
+"""See `sync.sessions.protocol.SyncProtocol.entries_in`."""
 
 
 class Refusal(NamedTuple):
@@ -76,15 +82,35 @@ class Brought(NamedTuple):
         return self.pushed.sync_id
 
 
-Verdict: TypeAlias = Read | Brought
+class Entries(NamedTuple):
+    """Verdict on a payload of a session: what `Gate.check_opened` gives of entries in it.
+
+    By content, the first ones.
+    """
+
+    frame: bytes
+    opened: tuple[tuple[bytes, tuple[Message, StoredMessage] | Refusal], ...]
+
+    @property
+    def id(self) -> None:
+        """Nothing: it is no single message."""
+        return
+
+
+Verdict: TypeAlias = Read | Brought | Entries
 
 
 class Waiting(NamedTuple):
-    """A frame whose message will be checked; `pushed` is what a transfer's frame has in it."""
+    """A frame with messages to be checked: in one of a transfer is `pushed`.
+
+    Of a payload of a session, about so many `messages`, `entries_in` reads the entries.
+    """
 
     gate: "ForeseeingGate"
     frame: bytes
     pushed: Pushed | None = None
+    entries_in: EntriesIn | None = None
+    messages: int = 1
 
 
 class ForeseeingGate(Gate, frozen=True):
@@ -98,19 +124,27 @@ class ForeseeingGate(Gate, frozen=True):
     """By frame."""
     _opened: dict[bytes, Brought] = field(default_factory=dict)
     """The same by the payload in it."""
+    _entries: dict[bytes, Entries] = field(default_factory=dict)
+    """By frame."""
+    _contents: dict[bytes, tuple[Message, StoredMessage] | Refusal] = field(default_factory=dict)
+    """The same by the content of each entry."""
 
     def known(self, frame: bytes) -> Verdict | None:
         """Return the verdict on a frame, if there is one."""
-        return self._read.get(frame) or self._brought.get(frame)
+        return self._read.get(frame) or self._brought.get(frame) or self._entries.get(frame)
 
     def __len__(self) -> int:
-        return len(self._read) + len(self._brought)
+        return len(self._read) + len(self._brought) + len(self._entries)
 
     def learn(self, verdict: Verdict) -> None:
         """Take a verdict that was found."""
         if isinstance(verdict, Brought):
             self._brought[verdict.frame] = verdict
             self._opened[verdict.transferred.waku.payload] = verdict
+            return
+        if isinstance(verdict, Entries):
+            self._entries[verdict.frame] = verdict
+            self._contents.update(verdict.opened)
             return
         self._read[verdict.frame] = verdict
         if verdict.checked is not None:
@@ -120,7 +154,15 @@ class ForeseeingGate(Gate, frozen=True):
         """Forget the verdicts on all other frames."""
         kept: list[Verdict] = [one for frame, one in self._read.items() if frame in frames]
         kept += [one for frame, one in self._brought.items() if frame in frames]
-        for verdicts in (self._read, self._checked, self._brought, self._opened):
+        kept += [one for frame, one in self._entries.items() if frame in frames]
+        for verdicts in (
+            self._read,
+            self._checked,
+            self._brought,
+            self._opened,
+            self._entries,
+            self._contents,
+        ):
             verdicts.clear()
         for verdict in kept:
             self.learn(verdict)
@@ -143,6 +185,15 @@ class ForeseeingGate(Gate, frozen=True):
             raise known.checked.error()
         return known.checked
 
+    def check_opened(self, entry: Entry) -> tuple[Message, StoredMessage]:
+        """See `Gate.check_opened`."""
+        known = self._contents.get(entry.content)
+        if known is None:
+            return Gate.check_opened(self, entry)
+        if isinstance(known, Refusal):
+            raise known.error()
+        return known
+
     def read_pushed(self, protocol: SyncProtocol, frame: bytes) -> Pushed:
         """See `Gate.read_pushed`."""
         known = self._brought.get(frame)
@@ -156,6 +207,14 @@ class ForeseeingGate(Gate, frozen=True):
         if isinstance(known.opened, Refusal):
             raise known.opened.error()
         return known.opened
+
+
+ENTRY_BYTES: Final = 512
+"""Size of an entry as a session brings it, roughly."""
+
+ENTRIES_MAX: Final = 160
+"""Entries of one payload that are checked ahead: an honest page of 64 KiB has fewer, and nobody
+knows yet whether a larger one was asked for."""
 
 
 class Foresight:
@@ -180,8 +239,14 @@ class Foresight:
         gate = group.gate
         if not isinstance(gate, ForeseeingGate):
             return 0
-        if type(event) is values.Arrived or type(event) is values.Transferred:
+        if type(event) is values.SessionPayload:
+            protocol = group.sessions.protocol_of(event.session)
+            entries_in = None if protocol is None else protocol.entries_in
+            if entries_in is None:
+                return 0
             frame = event.payload
+        elif type(event) is values.Arrived or type(event) is values.Transferred:
+            entries_in, frame = None, event.payload
         else:
             return 0
         if frame in self.frames:
@@ -191,8 +256,11 @@ class Foresight:
             self._taken.add(verdict.id)
         elif type(event) is values.Arrived:
             self._look_at_arrived(group, gate, frame)
-        else:
+        elif type(event) is values.Transferred:
             self._look_at_pushed(group, gate, event.peer, frame)
+        elif entries_in is not None:
+            messages = min(1 + len(frame) // ENTRY_BYTES, ENTRIES_MAX)
+            self.waiting.append(Waiting(gate, frame, None, entries_in, messages))
         return len(frame)
 
     def _look_at_arrived(self, group: Machines, gate: ForeseeingGate, frame: bytes) -> None:
@@ -227,7 +295,9 @@ class Foresight:
 
 def verdict_of(waiting: Waiting) -> Verdict | None:
     """Return the verdict on a frame; None where there is no other than that of its machine."""
-    gate, frame, pushed = waiting
+    gate, frame, pushed, entries_in, _ = waiting
+    if entries_in is not None:
+        return _entries(gate, entries_in, frame)
     if pushed is None:
         return _read(gate, frame)
     item = pushed.item
@@ -250,3 +320,17 @@ def _read(gate: Gate, frame: bytes) -> Read:
         return Read(frame, message, Gate.check(gate, message))
     except RemoteError as error:
         return Read(frame, message, Refusal.of(error))
+
+
+def _entries(gate: Gate, entries_in: EntriesIn, payload: bytes) -> Entries | None:
+    opened: list[tuple[bytes, tuple[Message, StoredMessage] | Refusal]] = []
+    try:
+        for content in islice(entries_in(payload), ENTRIES_MAX):
+            entry = open_content(content)
+            try:
+                opened.append((content, Gate.check_opened(gate, entry)))
+            except RemoteError as error:
+                opened.append((content, Refusal.of(error)))
+    except RemoteError:  # its machine says what is wrong with it
+        pass
+    return Entries(payload, tuple(opened)) if opened else None

@@ -14,7 +14,14 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
-from sync.group.inputs.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
+from sync.group.inputs.foreseen import (
+    ENTRY_BYTES,
+    ForeseeingGate,
+    Foresight,
+    Verdict,
+    Waiting,
+    verdict_of,
+)
 from sync.net.clock import Clock
 from sync.runner.runner import Runner
 
@@ -23,6 +30,9 @@ THREADS: Final = 2
 
 CHECKED_FROM: Final = 32
 """Messages from which on a thread is worth waking, which takes as long as to check a few."""
+
+BYTES_FROM: Final = CHECKED_FROM * ENTRY_BYTES
+"""The same in bytes of what waits."""
 
 BOTH_FROM: Final = 96
 """Messages from which on two threads are: they wait for each other in between, which takes a
@@ -53,12 +63,17 @@ class EarlyChecks:
         self._closed = False
 
     @property
+    def _is_much(self) -> bool:
+        """True if so much waits that it may be worth a thread: a payload may have many messages."""
+        runner = self._runner
+        return runner.waiting >= CHECKED_FROM or runner.inputs.bytes_waiting >= BYTES_FROM
+
+    @property
     def is_ahead(self) -> bool:
         """True if what comes next was looked at, or is too little to be checked here."""
         if self._running:
             return False
-        few = self._runner.waiting < CHECKED_FROM
-        return few or self._runner.inputs.taken < self._looked_until
+        return not self._is_much or self._runner.inputs.taken < self._looked_until
 
     async def check(self, *, hurried: bool = False) -> None:
         """Return once what comes next is checked, if it is much."""
@@ -76,17 +91,18 @@ class EarlyChecks:
         if self._running:
             return
         waits = self._runner.waiting
-        if waits < CHECKED_FROM and not self._known:
+        if not self._is_much and not self._known:
             return
         if 2 * (self._looked_until - self._runner.inputs.taken) > waits:
             return  # to look at the others now would be to look at most of them twice
         waiting = self._look(HURRIED_MAX if hurried else LOOKED_AT_MAX)
-        if len(waiting) < CHECKED_FROM:
+        messages = sum([one.messages for one in waiting])
+        if messages < CHECKED_FROM:
             return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(THREADS, "early check")
         loop = asyncio.get_running_loop()
-        threads = THREADS if len(waiting) >= BOTH_FROM else 1
+        threads = THREADS if messages >= BOTH_FROM else 1
         self._running = [
             loop.run_in_executor(self._threads, self._found, waiting[number::threads])
             for number in range(threads)

@@ -41,6 +41,7 @@ class Toy(Struct, frozen=True):
     stays: bool = False
     family: str = ""
     chooses: bool = False
+    entries_in: None = None
     contradicted: str = ""
 
     def suits(self, situation: Situation) -> Fit | None:

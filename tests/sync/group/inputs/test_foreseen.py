@@ -1,8 +1,7 @@
 """Verdicts found ahead of time are those that a machine finds, and as few."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -10,12 +9,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proto import entry_pb2
-from sync.entries.identity import verify
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
-from sync.group.inputs.foreseen import ForeseeingGate, Foresight, Verdict, Waiting, verdict_of
-from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
+from sync.group.inputs.foreseen import Waiting, verdict_of
+from sync.machine import MILLISECOND, SECOND, ChannelId, PeerId
 from sync.sds.message import Message
 from sync.sds.wire import claimed_ids, encode
 from sync.sessions.protocol import Pushed
@@ -25,51 +23,11 @@ from sync.waku.message import WakuMessage, content_topic
 from sync.waku.session import Transferred
 from sync.waku.wire import encode_transfer
 from tests.support.sync.entries import Author
+from tests.support.sync.foreseeing import as_ever, counts, foreseeing, gate_of, look_at
 from tests.support.sync.groups import NOW, NOW_MS, Member, arrived, sds_of, with_content
 from tests.support.sync.pairs import TOPIC, Pair, transfer
 
 ELSEWHERE = ChannelId("ab" * 16)
-
-
-@dataclass
-class Verifier:
-    """Counts what is verified."""
-
-    counts: Counter[bytes] = field(default_factory=Counter)
-
-    def __call__(self, peer: PeerId, signature: bytes, data: bytes) -> bool:
-        self.counts[signature + data] += 1
-        return verify(peer, signature, data)
-
-
-def foreseeing(name: str) -> Member:
-    return Member(name, gates=ForeseeingGate, verify=Verifier())
-
-
-def as_ever(name: str) -> Member:
-    return Member(name, verify=Verifier())
-
-
-def counts(member: Member) -> Counter[bytes]:
-    assert isinstance(member.verify, Verifier)
-    return member.verify.counts
-
-
-def gate_of(member: Member) -> ForeseeingGate:
-    assert isinstance(member.group.gate, ForeseeingGate)
-    return member.group.gate
-
-
-def look_at(member: Member, events: Sequence[values.Input], now: Nanos = NOW) -> list[Verdict]:
-    """Look at inputs that wait, as a driver does; returns the verdicts that were found."""
-    gate, foresight = gate_of(member), Foresight(lambda: now)
-    for event in events:
-        foresight.look(member.group, event)
-    gate.keep(foresight.frames)
-    found = [one for one in map(verdict_of, foresight.waiting) if one is not None]
-    for verdict in found:
-        gate.learn(verdict)
-    return found
 
 
 def told(member: Member, event: values.Input) -> object:
