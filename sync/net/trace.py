@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos, PeerId
+from sync.structures.ids import Ids
 from sync.view.recording import open_recording
 
 RECENT_MAX: Final = 200
@@ -147,7 +148,7 @@ def to_json(value: object) -> object:
         return value.value
     if isinstance(value, frozenset):
         return sorted(to_json(item) for item in value)  # type: ignore[type-var]  # ids
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | Ids):
         return [to_json(item) for item in value]
     return value
 
