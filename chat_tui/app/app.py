@@ -38,6 +38,7 @@ from chat_tui.model.reading_state import NOTHING_KEPT, Kept, Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
+from chat_tui.terminal.driver import Terminal
 from chat_tui.text.emoji_sequences import Joined, keep
 from chat_tui.text.slash import is_command
 from chat_tui.transcript.author_colours import colour_of
@@ -139,6 +140,7 @@ class ChatApp(Overlays):
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
         self._typed_at = -HURRY_FOR_S
+        self._displayed = False
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
@@ -192,7 +194,7 @@ class ChatApp(Overlays):
             self._chat.subscribe(self._note),
             self._chat.settings.subscribe(self._follow_settings),
         ]
-        self._follow_settings()
+        self._take_settings()
         for problem in self._chat.settings.problems:
             self._say(Notice(problem, Level.ERROR))
         self.composer.focus()
@@ -201,6 +203,12 @@ class ChatApp(Overlays):
         self.set_interval(TICK_S, self._tick)
         self.run_worker(self._inputs.work(), group="inputs")
         self.call_after_refresh(lambda: self.run_worker(self._run_network(), group="network"))
+
+    def post_display_hook(self) -> None:
+        """Let the first picture out before the loop goes on."""
+        if not self._displayed and isinstance(self._driver, Terminal):
+            self._displayed = True
+            self._driver.let_out()
 
     def on_resize(self) -> None:
         """Fill what only now has a place on the screen."""
@@ -522,6 +530,11 @@ class ChatApp(Overlays):
 
     def _follow_settings(self, _changed: object = None) -> None:
         """Look and listen as the settings say now."""
+        self._take_settings()
+        self._tick()
+
+    def _take_settings(self) -> None:
+        """Look and listen as the settings say now, wherever something is shown next."""
         settings = self._chat.settings
         settings.on_screen = True
         self.dress(settings)
@@ -533,7 +546,6 @@ class ChatApp(Overlays):
         self._around.change_keys(self.keys_chosen)
         self.composer.paste_lines = settings[PASTE_LINES]
         settings_effects.hear_mouse(self._driver, settings)
-        self._tick()
 
     def _tell_terminal(self, sequence: str) -> None:
         if self._driver is not None and not self.is_headless:

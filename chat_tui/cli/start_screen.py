@@ -57,7 +57,7 @@ class Online:
         Raises:
             LocalError: the network cannot be used as asked; says what to do.
         """
-        await asyncio.to_thread(import_rest)
+        await asyncio.to_thread(self._warm_up)
         gc_policy.settle()
         self._client.make_node()
         ready = asyncio.Event()
@@ -67,6 +67,11 @@ class Online:
         waiting.cancel()
         if self._error is not None:
             raise self._error
+
+    def _warm_up(self) -> None:
+        """Load what the network needs, in a thread: keys are heard meanwhile."""
+        import_rest()
+        assert self._client.identity.noise_public  # which loads what its library puts off
 
     async def _run(self, ready: asyncio.Event) -> None:
         from chat_tui.client.control_server import serving
@@ -88,8 +93,15 @@ class Online:
 
 
 def import_rest() -> None:
-    """Import what no first paint needs, in a thread: keys are heard meanwhile."""
+    """Import what no first paint needs."""
+    from chat_tui.client import (  # noqa: F401  # see above
+        control_server,
+        disk_watch,
+        node,
+        protocol_log_writer,
+    )
     from chat_tui.commands import table  # noqa: F401  # see above
+    from sync.net import kernel_clock  # noqa: F401  # see above
 
 
 def run(setup: Setup, config_file: Path) -> None:

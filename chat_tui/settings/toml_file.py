@@ -7,7 +7,6 @@ Rules:
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +30,8 @@ class Contents(Struct):
 
 def read(path: Path) -> Contents:
     """Read `path`; what is not there says nothing, what is wrong is said and passed over."""
-    text = ""
     try:
-        text = path.read_bytes().decode()
-        tables = tomllib.loads(text)
+        written = path.read_bytes()
     except FileNotFoundError:
         return Contents()
     except OSError as error:
@@ -42,6 +39,12 @@ def read(path: Path) -> Contents:
             f"The settings in {path} cannot be read ({error.strerror}); the defaults are used."
         )
         return Contents(problems=[sentence], readable=False)
+    import tomllib  # noqa: PLC0415  # most people have no such file
+
+    text = ""
+    try:
+        text = written.decode()
+        tables = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         return Contents(problems=[_unreadable(path, line, "it is not UTF-8 text")], readable=False)

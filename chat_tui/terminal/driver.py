@@ -8,9 +8,11 @@ import asyncio
 import os
 import select
 import signal
+import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
+from threading import Event
 from typing import IO, Any, Final, Protocol, cast, runtime_checkable
 
 from textual._xterm_parser import XTermParser
@@ -30,6 +32,9 @@ LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
 
 READ_SIZE: Final = 4_096
 """Bytes of keys that are read at once."""
+
+OUT_S: Final = sys.getswitchinterval()
+"""Seconds after which Python lets another thread go on, even if this one has not come to rest."""
 
 OF_JOBS: Final = (signal.SIGTSTP, signal.SIGCONT)
 """The signals of a shell's jobs: stop, and go on."""
@@ -51,6 +56,8 @@ class Outlet:
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
+        self.flushed = Event()
+        """Set whenever everything was handed over."""
 
     def write(self, text: str) -> int:
         """Write `text`, or lose it."""
@@ -62,6 +69,7 @@ class Outlet:
         """Hand everything to the terminal, or lose it."""
         with suppress(OSError, ValueError):
             self._file.flush()
+        self.flushed.set()
 
     def fileno(self) -> int:
         """Return the descriptor of the file."""
@@ -113,6 +121,16 @@ class Terminal(LinuxDriver):
             loop.remove_signal_handler(number)
         self.write(POP_TITLE)
         super().stop_application_mode()
+
+    def let_out(self) -> None:
+        """Wait until what was written has gone out, if the terminal takes it at once.
+
+        It goes out in a thread, which would get its turn only once we rest, or after `OUT_S`.
+        """
+        flushed = cast("Outlet", self._file).flushed
+        flushed.clear()
+        self.write("")  # which is flushed after all before it
+        flushed.wait(OUT_S)
 
     def hear_mouse(self, *, on: bool) -> None:
         """Ask the terminal for what the mouse does, or leave the mouse to it."""

@@ -15,6 +15,7 @@ from typing import Generic, cast
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor
+from textual.events import ScreenResume
 from textual.geometry import Region
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
@@ -120,6 +121,12 @@ class FrontScreen(Screen[None]):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as Textual has it
         super().__init__(id=id)
         self._compositor = FrontToBack()
+        self._was_shown = False
+
+    def _on_screen_resume(self, event: ScreenResume) -> None:
+        """Textual calls this before its own: the first time, all has just been given its style."""
+        event.refresh_styles = self._was_shown
+        self._was_shown = True
 
 
 class FrontModal(ModalScreen[ScreenResultType], Generic[ScreenResultType]):

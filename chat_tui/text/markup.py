@@ -9,6 +9,7 @@ Rules:
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from chat_tui.text.word_match import Span
@@ -25,8 +26,12 @@ SIGN: Final = 4
 STRONG: Final = 2
 EMPHASIS: Final = 1
 
-WITH: Final = [bytes(byte | bit for byte in range(256)) for bit in range(256)]
-"""For each bits, the table that adds them to bytes."""
+
+@cache
+def _with(bits: int) -> bytes:
+    """Return the table that adds `bits` to bytes; most of the 256 are never asked for."""
+    return bytes([byte | bits for byte in range(256)])
+
 
 HANG_MAX: Final = 8
 """Cells that the further lines of an item or a quote are indented by, at the most."""
@@ -123,7 +128,7 @@ def kinds_of(text: str, written: Sequence[Block], links: Sequence[Span]) -> byte
 
 def add(kinds: bytearray, start: int, end: int, bits: int) -> None:
     """Add bits to some characters."""
-    kinds[start:end] = kinds[start:end].translate(WITH[bits])
+    kinds[start:end] = kinds[start:end].translate(_with(bits))
 
 
 def _colour(kinds: bytearray, text: str, start: int, end: int, language: str) -> None:

@@ -5,7 +5,6 @@ from sync.entries.changes import decode as decode_change
 from sync.entries.entry import Entry, open_content
 from sync.errors import DecodeError, StorageError
 from sync.sds.message import Message
-from sync.sds.wire import decode
 
 
 def message_of(payload: bytes) -> Message:
@@ -14,6 +13,8 @@ def message_of(payload: bytes) -> Message:
     Raises:
         StorageError: it is not what was stored.
     """
+    from sync.sds.wire import decode  # noqa: PLC0415  # protobuf: a first paint needs none
+
     try:
         return decode(payload)
     except DecodeError as error:

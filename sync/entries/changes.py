@@ -18,7 +18,6 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 from msgspec import Struct
 from msgspec.structs import replace
 
-from proto import entry_pb2
 from sync.entries.entry import HASH_SIZE, TEXT_MAX, Entry, Kind, decode_text, encode_text
 from sync.entries.replies import answered_by
 from sync.errors import DecodeError, LocalError
@@ -140,6 +139,8 @@ def encode(change: Change) -> bytes:
     Raises:
         LocalError: over a limit, or nothing that can be shown; the sentence says what to do.
     """
+    from proto import entry_pb2  # noqa: PLC0415  # a first paint needs no protobuf
+
     target = bytes.fromhex(change.target)
     try:
         match change:
@@ -318,6 +319,8 @@ def put_together(
 
 
 def _parsed(kind: int, body: bytes) -> Change:
+    from proto import entry_pb2  # noqa: PLC0415  # a first paint needs no protobuf
+
     match kind:
         case Kind.EDIT:
             edit = entry_pb2.EditBody.FromString(body)

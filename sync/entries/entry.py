@@ -2,21 +2,25 @@
 
 The header's bytes are what the author signs, and their SHA-256 is the message id; so everything
 a receiver orders by is signed. An entry's bytes are kept and relayed as they came.
+
+Protobuf is imported where bytes are read or written: a start shows what the disk has in columns.
 """
 
 import hashlib
 from collections.abc import Callable
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 from msgspec import Struct
 
-from proto import entry_pb2
 from sync.errors import DecodeError, LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.structures.codec import UVARINT_MAX, encode_uvarint
+
+if TYPE_CHECKING:
+    from proto import entry_pb2
 
 VERSION: Final = 1
 BODY_MAX: Final = 60 * 1024
@@ -42,10 +46,10 @@ CHANNEL_SIZE: Final = 16
 class Kind(IntEnum):
     """Kinds of entries. Unknown kinds are stored and relayed like any other."""
 
-    TEXT = entry_pb2.KIND_TEXT
-    EDIT = entry_pb2.KIND_EDIT
-    REACTION = entry_pb2.KIND_REACTION
-    REDACTION = entry_pb2.KIND_REDACTION
+    TEXT = 1
+    EDIT = 2
+    REACTION = 3
+    REDACTION = 4
 
 
 class Parent(Struct, frozen=True):
@@ -97,6 +101,14 @@ class Text(Struct, frozen=True):
     reply_to: str = ""
     """Id of the message that this one says it answers (see `replies`); empty for none."""
 
+
+NICK_TAG: Final = 0x0A
+TEXT_TAG: Final = b"\x12"
+PLAIN_SIZE_MIN: Final = 5
+"""Bytes of a body with a text: two tags, two sizes, and a character."""
+
+MORE: Final = 0x80
+"""Bit of a varint's byte that others follow."""
 
 LIPMAA_KEPT: Final = 1024
 """Answers of `lipmaa` that are kept: an entry asks for its own several times, and logs of one
@@ -188,6 +200,8 @@ def message_id_of(header_bytes: bytes) -> MessageId:
 
 def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
     """Return the content of the SDS message that carries an entry (PROTOCOL 2)."""
+    from proto import entry_pb2  # noqa: PLC0415  # see above
+
     signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
     return signed.SerializeToString(deterministic=True)
 
@@ -200,6 +214,8 @@ def open_content(content: bytes) -> Entry:
     Raises:
         DecodeError: not an entry, not canonical, over a limit, or another body than was signed.
     """
+    from proto import entry_pb2  # noqa: PLC0415  # see above
+
     try:
         signed = entry_pb2.SignedEntry.FromString(content)
         parsed = entry_pb2.Header.FromString(signed.header)
@@ -250,6 +266,8 @@ def encode_text(text: Text) -> bytes:
         )
     if not 0 < len(text.nick) <= NICK_MAX:
         raise LocalError(f"A name has 1 to {NICK_MAX} characters; this one has {len(text.nick)}.")
+    from proto import entry_pb2  # noqa: PLC0415  # see above
+
     try:
         replaces = bytes.fromhex(text.replaces) or None
         reply_to = bytes.fromhex(text.reply_to) or None
@@ -267,6 +285,10 @@ def decode_text(body: bytes) -> Text:
     Raises:
         DecodeError: not such a body, or over its limits.
     """
+    if (plain := _plain_text(body)) is not None:
+        return plain
+    from proto import entry_pb2  # noqa: PLC0415  # see above
+
     try:
         parsed = entry_pb2.TextBody.FromString(body)
     except ProtobufDecodeError as error:
@@ -283,7 +305,31 @@ def decode_text(body: bytes) -> Text:
     )
 
 
-def _header_from_wire(parsed: entry_pb2.Header) -> Header:
+def _plain_text(body: bytes) -> Text | None:
+    """Return a text that stands for nothing and answers nothing, as nearly all do.
+
+    None refuses nothing: protobuf says what is wrong, or reads what only looks unusual.
+    """
+    if len(body) < PLAIN_SIZE_MIN or body[0] != NICK_TAG or body[1] >= MORE:
+        return None
+    end = 2 + body[1]
+    if body[end : end + 1] != TEXT_TAG or end + 2 > len(body) - 1:
+        return None
+    size, at = body[end + 1], end + 2
+    if size >= MORE:
+        size, at = size - MORE + (body[at] << 7), at + 1
+        if body[at - 1] >= MORE:
+            return None
+    if at + size != len(body):
+        return None
+    try:
+        nick, text = body[2:end].decode(), body[at:].decode()
+    except UnicodeDecodeError:
+        return None
+    return Text(nick, text) if len(nick) <= NICK_MAX and len(text) <= TEXT_MAX else None
+
+
+def _header_from_wire(parsed: "entry_pb2.Header") -> Header:
     if parsed.version != VERSION:
         raise DecodeError(f"entry of version {parsed.version}; we know version {VERSION}")
     if len(parsed.parents) > PARENTS_MAX:

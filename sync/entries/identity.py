@@ -5,7 +5,7 @@ in each handshake. Both come from seeds the driver has drawn or loaded: nothing 
 """
 
 import hashlib
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature
@@ -46,11 +46,9 @@ PAIR_GROUPS: Final = 5
 class Identity:
     """Our own two key pairs; see `from_seed`. Its text never shows a secret."""
 
-    def __init__(self, signing_key: Ed25519PrivateKey, noise_key: X25519PrivateKey) -> None:
+    def __init__(self, signing_key: Ed25519PrivateKey, noise_seed: bytes) -> None:
         self._signing_key = signing_key
-        self.noise_key = noise_key
-        self.noise_public = noise_key.public_key().public_bytes_raw()
-        """The X25519 public key, 32 bytes."""
+        self._noise_seed = noise_seed
         self.public_key = signing_key.public_key().public_bytes_raw()
         """The Ed25519 public key, 32 bytes."""
         self.peer_id = PeerId(self.public_key.hex())
@@ -74,8 +72,18 @@ class Identity:
             )
         return cls(
             Ed25519PrivateKey.from_private_bytes(signing_seed),
-            X25519PrivateKey.from_private_bytes(noise_seed),
+            noise_seed,
         )
+
+    @cached_property
+    def noise_key(self) -> X25519PrivateKey:
+        """The X25519 key pair, made once there is a network: it loads half a library."""
+        return X25519PrivateKey.from_private_bytes(self._noise_seed)
+
+    @cached_property
+    def noise_public(self) -> bytes:
+        """The X25519 public key, 32 bytes."""
+        return self.noise_key.public_key().public_bytes_raw()
 
     def sign(self, data: bytes) -> bytes:
         """Return our Ed25519 signature over `data`, 64 bytes; always the same for the same data."""

@@ -5,12 +5,10 @@ from typing import Final
 from msgspec import Struct
 
 from sync.calimero.state.contents import Content, Held, Pin, Profile, Read, StateKind, Topic
-from sync.calimero.state.current import Current
 from sync.machine import MessageId, PeerId
 
 __all__ = [  # what is only passed on
     "Content",
-    "Current",
     "Held",
     "Pin",
     "Profile",

@@ -5,15 +5,17 @@ import binascii
 import hashlib
 import re
 import unicodedata
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 from msgspec import Struct
 
-from proto import link_pb2
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.parameters import LAN, PROFILES
+
+if TYPE_CHECKING:
+    from proto import link_pb2
 
 VERSION: Final = 1
 """Of a channel that nobody governs: its secret lets in for ever."""
@@ -75,6 +77,8 @@ class Invite(Struct, frozen=True):
 
 def encode(invite: Invite) -> str:
     """Return the code: lowercase base32 of the invite and a checksum."""
+    from proto import link_pb2  # noqa: PLC0415  # a first paint needs no protobuf
+
     wire = link_pb2.Invite(
         version=VERSION,
         name=invite.name,
@@ -100,6 +104,8 @@ def decode(code: str) -> Invite:
     Raises:
         LocalError: it is damaged, of a newer version, or no code at all.
     """
+    from proto import link_pb2  # noqa: PLC0415  # a first paint needs no protobuf
+
     text = _AROUND.sub("", code).lower()
     if not text.startswith(PREFIX) or len(text) > CODE_MAX:
         raise LocalError(
@@ -121,7 +127,7 @@ def decode(code: str) -> Invite:
     return Invite(channel_name(parsed.name), channel, parsed.secret, parsed.profile, entry)
 
 
-def _way_in(parsed: link_pb2.Invite) -> tuple[ChannelId, Entry | None]:
+def _way_in(parsed: "link_pb2.Invite") -> tuple[ChannelId, Entry | None]:
     """Return the channel of a code whose checksum is right, and how one enters if it is governed.
 
     Raises:

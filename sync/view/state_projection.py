@@ -1,11 +1,13 @@
 """From a channel's registers to what the UI may know of them (`sync.view.state_infos`)."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sync.group.group import Group
-from sync.group.state_values import Current
 from sync.machine import MessageId, PeerId
 from sync.view.state_infos import NO_STATE, PinInfo, ProfileInfo, ReadInfo, StateInfo, TopicInfo
+
+if TYPE_CHECKING:
+    from sync.calimero.state.current import Current
 
 PINS_SHOWN: Final = 100
 """Pins of a snapshot: what fits no screen is counted."""
@@ -23,7 +25,7 @@ def state_info(group: Group) -> StateInfo:
     return info_of_state(group.current.now(group.stating.registers, governance))
 
 
-def info_of_state(folded: Current) -> StateInfo:
+def info_of_state(folded: "Current") -> StateInfo:
     """Return what the UI may know of what registers come to."""
     topic = None
     if folded.topic is not None:

@@ -1,12 +1,15 @@
 """The first paint of a start: the newest lines in their final form, and nothing before them."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widget import Widget
 
-from chat_tui.settings.schema import THEME
+from chat_tui.settings.schema import GLYPHS, THEME
 from tests.support.chat_tui.readings import reading, short_talk
 
 
@@ -28,6 +31,53 @@ async def test_the_first_paint_has_the_newest_line_and_the_final_form(
 
         assert "malice? no, just the cable" in text
         assert classes == frozenset(app.screen.classes)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (60, 16), (40, 10)])
+@pytest.mark.parametrize("character_set", ["unicode", "ascii"])
+async def test_a_style_given_at_mounting_is_that_of_the_first_paint(
+    size: tuple[int, int], character_set: str
+) -> None:
+    scene = short_talk()
+    scene.chat.settings.change(GLYPHS, character_set)
+    async with reading(scene, size) as (app, _):
+        nodes = list(app.screen.walk_children(with_self=True))
+        before = [dict(node.styles.base.get_rules()) for node in nodes]
+
+        app.screen.update_node_styles(animate=False)
+
+        assert [dict(node.styles.base.get_rules()) for node in nodes] == before
+
+
+async def test_each_widget_gets_its_style_once_before_the_first_paint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    styled: Counter[DOMNode] = Counter()
+    apply, paint = Stylesheet.apply, Screen._compositor_refresh
+    painted: list[None] = []
+
+    def noted(
+        stylesheet: Stylesheet,
+        node: DOMNode,
+        *,
+        animate: bool = False,
+        cache: dict[tuple[Any, ...], Any] | None = None,
+    ) -> None:
+        if not painted:
+            styled[node] += 1
+        apply(stylesheet, node, animate=animate, cache=cache)
+
+    def noted_paint(screen: Screen[Any]) -> None:
+        painted.append(None)
+        paint(screen)
+
+    monkeypatch.setattr(Stylesheet, "apply", noted)
+    monkeypatch.setattr(Screen, "_compositor_refresh", noted_paint)
+    async with reading(short_talk(), (140, 40)) as (app, _):
+        again = {node for node, times in styled.items() if times > 1 and isinstance(node, Widget)}
+
+        assert app.transcript in styled
+        assert again <= {app.composer}  # which has the keys by then
 
 
 async def test_the_style_is_read_once_and_has_the_colours_that_are_set(

@@ -23,6 +23,7 @@ from sync.entries.entry import (
     Parent,
     Text,
     _header_from_wire,
+    _plain_text,
     decode_text,
     encode_header,
     encode_text,
@@ -300,6 +301,54 @@ def test_a_text_over_its_limits_is_not_let_in() -> None:
         decode_text(entry_pb2.TextBody(nick="x", text="y" * (TEXT_MAX + 1)).SerializeToString())
     with pytest.raises(DecodeError, match="not a text body"):
         decode_text(b"\x0a\x02\xff\xfe")
+
+
+def wire_text(body: bytes) -> Text | None:
+    """A text as protobuf reads it; None if it is none, or over a limit."""
+    try:
+        parsed = entry_pb2.TextBody.FromString(body)
+    except ProtobufDecodeError:
+        return None
+    nick, text = parsed.nick, parsed.text
+    if len(nick) > NICK_MAX or len(text) > TEXT_MAX:
+        return None
+    ids = [one.hex() if len(one) == 32 else "" for one in (parsed.replaces, parsed.reply_to)]
+    return Text(nick, text, *ids)
+
+
+@given(
+    nick=st.text(max_size=40),
+    text=st.text(max_size=300)
+    | st.sampled_from(["x" * 15_000, "\u6771" * 5_000, "\u6771" * 6_000]),
+    replaces=st.none() | st.binary(min_size=32, max_size=32),
+    data=st.data(),
+)
+def test_a_plain_text_is_what_protobuf_reads_and_so_is_whatever_it_became(
+    nick: str, text: str, replaces: bytes | None, data: st.DataObject
+) -> None:
+    body = entry_pb2.TextBody(nick=nick, text=text, replaces=replaces).SerializeToString()
+    end = data.draw(st.integers(0, len(body)))
+    changed = bytearray(body[:end] + data.draw(st.binary(max_size=3)) + body[end:])
+    if changed:
+        at = data.draw(st.integers(0, min(len(changed), 60) - 1))
+        changed[at] = data.draw(st.integers(0, 255))
+
+    for one in (body, body[:end], bytes(changed)):
+        plain = _plain_text(one)
+        assert plain is None or plain == wire_text(one)
+
+
+@pytest.mark.parametrize("size", [1, 127, 128, 15_000])
+def test_a_plain_text_needs_no_protobuf(size: int) -> None:
+    text = Text("alice", "x" * size)
+
+    assert _plain_text(encode_text(text)) == text
+
+
+def test_kinds_have_the_numbers_of_the_wire() -> None:
+    assert {f"KIND_{kind.name}": kind.value for kind in Kind} == {
+        name: number for name, number in entry_pb2.Kind.items() if number
+    }
 
 
 @given(st.binary(max_size=300))
