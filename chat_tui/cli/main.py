@@ -82,6 +82,7 @@ def cli() -> None:
 
     Without a command, the chat opens in this terminal.
     """
+    gc_policy.take_up()  # which was put off until all options were known
 
 
 @cli.command()

@@ -19,6 +19,11 @@ def put_off() -> None:
     gc.disable()
 
 
+def take_up() -> None:
+    """Look as Python does, until somebody says otherwise."""
+    gc.enable()
+
+
 def settle() -> None:
     """The start is over: leave what it made alone, which stays for good, and look seldom."""
     gc.freeze()

@@ -23,7 +23,7 @@ ON: Final = frozenset({"on", "yes", "true", "1"})
 OFF: Final = frozenset({"off", "no", "false", "0"})
 
 DAY_MINUTES: Final = 24 * 60
-CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})\s*(?:-|to)\s*(\d{1,2}):(\d{2})")
+CLOCK: Final = r"(\d{1,2}):(\d{2})\s*(?:-|to)\s*(\d{1,2}):(\d{2})"
 
 
 class Kind(Protocol[T]):
@@ -300,7 +300,7 @@ class Hours(Struct, frozen=True):
 
     def parse(self, text: str) -> tuple[int, int]:
         """See `Kind`."""
-        found = CLOCK.fullmatch(text.strip())
+        found = re.fullmatch(CLOCK, text.strip())
         if found is None:
             raise Unfit(text, self.expected)
         hours = [int(part) for part in found.groups()]

@@ -17,7 +17,7 @@ from chat_tui.settings.kinds import TomlValue
 from chat_tui.settings.schema import BY_NAME, Section, Setting, nearest
 from sync.errors import LocalError
 
-WHERE: Final = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+WHERE: Final = r" \(at (?:line (\d+), column \d+|end of document)\)$"
 
 
 class Contents(Struct):
@@ -52,9 +52,9 @@ def read(path: Path) -> Contents:
         what = "something in it is nested too deeply"
         return Contents(problems=[_unreadable(path, _deepest(text), what)], readable=False)
     except tomllib.TOMLDecodeError as error:
-        where = WHERE.search(str(error))
+        where = re.search(WHERE, str(error))
         line = int(where[1]) if where and where[1] else 1 + text.count("\n")
-        what = WHERE.sub("", str(error))
+        what = re.sub(WHERE, "", str(error))
         return Contents(
             problems=[_unreadable(path, line, what[:1].lower() + what[1:])], readable=False
         )

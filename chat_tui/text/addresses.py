@@ -10,7 +10,7 @@ DEFAULT_PORT: Final = 46021
 
 PORT_MAX: Final = 65_535
 
-ADDRESS: Final = re.compile(
+ADDRESS: Final = (
     r"(?:\[(?P<bracketed>[^\s\[\]]+)\]|(?P<name>[^\s:\[\]]+))(?::(?P<port>[0-9]{1,5}))?"
     r"|(?P<bare>[0-9a-fA-F]*(?::[0-9a-fA-F]*){2,})"
 )
@@ -23,7 +23,7 @@ def parse_address(text: str) -> tuple[str, int]:
     Raises:
         LocalError: no host, or not a port number.
     """
-    match = ADDRESS.fullmatch(text)
+    match = re.fullmatch(ADDRESS, text)
     port = int(match["port"] or DEFAULT_PORT) if match else 0
     if match is None or not 0 < port <= PORT_MAX:
         raise LocalError(

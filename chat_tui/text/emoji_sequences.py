@@ -11,6 +11,7 @@ Rules:
 import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import cache
 from typing import Final
 
 from rich.cells import cell_len
@@ -38,7 +39,7 @@ _EMOJI: Final = (
 )
 """Places of emoji, without flags and tones; `cell_len` tells those that have two cells."""
 
-_HAVE_TONES: Final = re.compile(
+_HAVE_TONES: Final = (
     "[\u26f9\u270a-\u270d\U0001f385\U0001f3c2-\U0001f3c4\U0001f3c7\U0001f3ca-\U0001f3cc"
     "\U0001f442\U0001f443\U0001f446-\U0001f450\U0001f466-\U0001f478\U0001f47c"
     "\U0001f481-\U0001f483\U0001f485-\U0001f487\U0001f48f\U0001f491\U0001f4aa"
@@ -50,10 +51,13 @@ _HAVE_TONES: Final = re.compile(
 )
 """Emoji that tones are made for (Unicode's `Emoji_Modifier_Base`)."""
 
-_TONED: Final = re.compile(f"(.)[{TONES}]")
+_TONED: Final = f"(.)[{TONES}]"
 
 _ONE: Final = f"[{_EMOJI}][{SELECTOR}{TONES}]?"
-_SEQUENCE: Final = re.compile(f"{_ONE}(?:{JOINER}{_ONE})*")
+_SEQUENCE: Final = f"{_ONE}(?:{JOINER}{_ONE})*"
+"""Like the patterns above, compiled once a terminal has agreed: a first paint does without."""
+
+_pattern = cache(re.compile)
 
 _agreed: frozenset[Joined] = frozenset()
 
@@ -68,14 +72,14 @@ def kept_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield where sequences stand in a text that are shown as they are."""
     if not _agreed:
         return
-    for match in _SEQUENCE.finditer(text):
+    for match in _pattern(_SEQUENCE).finditer(text):
         if len(match.group()) > 1 and _is_kept(match.group()):
             yield match.span()
 
 
 def _is_kept(sequence: str) -> bool:
     members = sequence.split(JOINER)
-    toned = _TONED.findall(sequence)
+    toned = _pattern(_TONED).findall(sequence)
     kinds = {Joined.FAMILY} if len(members) > 1 else set()
     if toned:
         kinds.add(Joined.TONE)
@@ -84,6 +88,6 @@ def _is_kept(sequence: str) -> bool:
     return (
         kinds <= _agreed
         and len(members) <= MEMBERS_MAX
-        and all(map(_HAVE_TONES.match, toned))
+        and all(map(_pattern(_HAVE_TONES).match, toned))
         and cell_len(sequence) == CELLS
     )

@@ -41,7 +41,7 @@ TICKET_SEED_SIZE: Final = 16
 CHECKSUM_SIZE: Final = 4
 CODE_MAX: Final = 400
 
-_AROUND: Final = re.compile(r"[\s|\u2502\u2503>]+")
+_AROUND: Final = r"[\s|\u2502\u2503>]+"
 """Things that get between the lines of a code when it is copied: breaks, frames, quote marks."""
 
 
@@ -95,7 +95,7 @@ def encode(invite: Invite) -> str:
 
 def is_code(text: str) -> bool:
     """Return whether `text` is meant as an invite code."""
-    return _AROUND.sub("", text).lower().startswith(PREFIX)
+    return re.sub(_AROUND, "", text).lower().startswith(PREFIX)
 
 
 def decode(code: str) -> Invite:
@@ -106,7 +106,7 @@ def decode(code: str) -> Invite:
     """
     from proto import link_pb2  # noqa: PLC0415  # a first paint needs no protobuf
 
-    text = _AROUND.sub("", code).lower()
+    text = re.sub(_AROUND, "", code).lower()
     if not text.startswith(PREFIX) or len(text) > CODE_MAX:
         raise LocalError(
             f"That is no invite code; one begins with {PREFIX} and comes from /invite."

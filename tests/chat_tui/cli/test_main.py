@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,3 +136,17 @@ def test_no_command_is_told_by_half_a_sentence() -> None:
     told = CliRunner().invoke(main.cli, ["--help"], terminal_width=80).output
 
     assert [line for line in told.splitlines()[1:] if line.endswith("...")] == []
+
+
+def test_no_garbage_is_looked_for_before_a_command_begins() -> None:
+    program = (
+        "import gc; from chat_tui import __main__; from chat_tui.cli import main;"
+        "main.main = lambda: (print(gc.isenabled()), main.cli.callback(), print(gc.isenabled()));"
+        "__main__.main()"
+    )
+
+    output = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+
+    assert output.split() == ["False", "True"]
