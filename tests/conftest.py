@@ -24,7 +24,7 @@ PORTS_EACH: Final = 100
 """For each process that runs tests: more than a chat tries. The first ones are for programs."""
 
 
-KINDS: Final = ("spark", "slow", "net", "lan", "grid", "repair_grid")
+KINDS: Final = ("spark", "slow", "net", "lan", "grid")
 """Marks by which a run chooses its tests."""
 
 

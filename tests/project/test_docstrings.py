@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -18,42 +18,46 @@ OF_A_VALUE: Final = re.compile(r"(What|Who|Whom|Whose|How)\b")
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def first_lines(room: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the first line of each docstring of a room."""
+Line = tuple[str, str]
+
+
+@cache
+def lines(room: str) -> tuple[list[Line], list[Line]]:
+    """Return place and first line of each docstring of a room, and of each below a value.
+
+    To parse all files takes seconds, so both tests share it.
+    """
+    documented: list[Line] = []
+    of_values: list[Line] = []
     for path in sorted((ROOT / room).rglob("*.py")):
+        place = path.relative_to(ROOT)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, Documented) and (text := ast.get_docstring(node)):
-                name = getattr(node, "name", "")
-                yield f"{path.relative_to(ROOT)} {name}", text.partition("\n")[0]
-
-
-def lines_of_values(room: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the first line of each docstring that stands below a value."""
-    for path in sorted((ROOT / room).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                documented.append((f"{place} {getattr(node, 'name', '')}", text.partition("\n")[0]))
             body = getattr(node, "body", None)
             for one in body[1:] if isinstance(body, list) else ():
                 match one:
                     case ast.Expr(ast.Constant(str(text))):
-                        yield f"{path.relative_to(ROOT)}:{one.lineno}", text.partition("\n")[0]
+                        of_values.append((f"{place}:{one.lineno}", text.partition("\n")[0]))
                     case _:
                         pass
+    return documented, of_values
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_question_word_opens_no_docstring_of_a_value(room: str) -> None:
-    riddles = [
-        f"{place}: {line}" for place, line in lines_of_values(room) if OF_A_VALUE.match(line)
-    ]
+    _, of_values = lines(room)
+    riddles = [f"{place}: {line}" for place, line in of_values if OF_A_VALUE.match(line)]
 
     assert not riddles, "name the thing"
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_question_word_opens_only_questions(room: str) -> None:
+    documented, _ = lines(room)
     riddles = [
         f"{place}: {line}"
-        for place, line in first_lines(room)
+        for place, line in documented
         if QUESTION.match(line) and not line.endswith("?")
     ]
 

@@ -30,7 +30,8 @@ def name_of(file: Path) -> str:
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports_of(file: Path) -> set[str]:
+@cache
+def imports_of(file: Path) -> frozenset[str]:
     """Return all modules of ours that a file imports, also where it imports them late."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     only_types = {
@@ -48,7 +49,7 @@ def imports_of(file: Path) -> set[str]:
             found |= inner or {node.module}
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return (found & modules().keys()) - {name_of(file)}
+    return frozenset((found & modules().keys()) - {name_of(file)})
 
 
 @pytest.mark.parametrize("package", ["chat_tui", "storage", "sync", "tests"])

@@ -12,7 +12,7 @@ from sync.sds.message import Delivery
 from sync.sim.world import World
 from sync.view.view import DeliveryShown, Event, Line, MessageShown, PeerState
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.copies import made_once
+from tests.support.copies import made_once
 from tests.support.storage.searching import found_by
 
 

@@ -3,12 +3,14 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from math import inf
 from typing import Any, Final
 
 from textual.pilot import Pilot
 
 from chat_tui.demo.app import DemoApp
+from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.playback import Course
 from chat_tui.demo.recording import Recording
@@ -33,11 +35,23 @@ WATCHED_MAX = 1_000
 """Seconds of a viewer that any scenario takes less than."""
 
 
-def finished(number: int, seed: int = SEED) -> Run:
+def played(number: int, seed: int = SEED) -> Run:
     """A scenario played to its end."""
     run = Run(scenario(number), seed)
     run.finish()
     return run
+
+
+@cache
+def finished(number: int, seed: int = SEED) -> Run:
+    """A scenario played to its end, once a process: to be read, and not to go on."""
+    return played(number, seed)
+
+
+@cache
+def scored(number: int) -> Score:
+    """The score of a scenario, found out once a process."""
+    return score_of(scenario(number), SEED)
 
 
 def told(run: Run) -> str:

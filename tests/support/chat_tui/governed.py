@@ -24,9 +24,9 @@ from sync.view.governance_infos import (
 from sync.view.view import ChannelInfo, Snapshot
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import NOON, peer
-from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import Scene
 from tests.support.chat_tui.snapshots_of_state import CALM, present, snapshot
+from tests.support.copies import made_once
 
 RIGHTS: Final = {
     Role.NONE: (),

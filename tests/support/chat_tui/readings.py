@@ -14,8 +14,8 @@ from chat_tui.widgets.composer import Composer
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, Scene
+from tests.support.copies import made_once
 
 LINK = "https://example.com/plan?day=3"
 PASTED = 200

@@ -24,7 +24,7 @@ from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
 from sync.view.view import ChannelInfo, SessionInfo, Snapshot
-from tests.support.chat_tui.copies import made_once
+from tests.support.copies import made_once
 
 NAMES: Final = ("alice", "bob", "carol", "dave")
 ALICE, BOB, CAROL, DAVE = range(4)

@@ -6,8 +6,8 @@ from sync.machine import MILLISECOND, SECOND
 from sync.sim.world import Terms
 from sync.view.view import Line
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, DAVE, NAMES, Scene
+from tests.support.copies import made_once
 
 LOST = "can you bring the switch?"
 

@@ -18,6 +18,8 @@ from tests.support.sync.scenarios import check, hard, lossy
 PEERS = (2, 3, 5, 8, 20)
 LOSSES = (0.0, 0.05, 0.1, 0.3)
 SAMPLE = range(2)
+MORE = range(2, 10)
+"""Seeds of the usual run beside the sample; all are in the whole grid (`make test-full`)."""
 WHOLE_GRID = range(50)
 
 DAY = 24 * HOUR
@@ -46,17 +48,28 @@ def test_every_group_converges_by_repair_alone(peers: int, loss: float, seed: in
 
 
 @pytest.mark.slow
-@pytest.mark.repair_grid
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("peers", [*PEERS[:-1], pytest.param(PEERS[-1], marks=pytest.mark.grid)])
+@pytest.mark.parametrize("peers", PEERS[:-1])
+def test_more_groups_converge_by_repair_alone(peers: int, loss: float) -> None:
+    converge(peers, loss, MORE)
+
+
+@pytest.mark.grid
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("peers", PEERS)
 def test_the_whole_grid_converges_by_repair_alone(peers: int, loss: float) -> None:
+    print(cell(peers, loss, converge(peers, loss, WHOLE_GRID)))
+
+
+def converge(peers: int, loss: float, seeds: range) -> list[Outcome]:
+    """Run a cell of the grid, and check each of its runs."""
     outcomes = []
-    for seed in WHOLE_GRID:
+    for seed in seeds:
         scenario = hard(peers, loss, seed)
         outcomes.append(run(scenario))
         check_soon(scenario, outcomes[-1])
-
-    print(cell(peers, loss, outcomes))
+    return outcomes
 
 
 def cell(peers: int, loss: float, outcomes: Sequence[Outcome]) -> str:

@@ -4,11 +4,8 @@ import pytest
 
 from chat_tui.demo.cast import Said, Weight
 from chat_tui.demo.pacing.reading import READ_LEAST, READ_MOST, sentence_of_now, time_to_read
-from chat_tui.demo.pacing.score import score_of
-from chat_tui.demo.run import Run
-from chat_tui.demo.scenarios import scenario
 from sync.machine import MILLISECOND, SECOND
-from tests.support.chat_tui.demos import SEED
+from tests.support.chat_tui.demos import finished, scored
 
 ROUTINE, EVENT, TURN = Weight
 
@@ -49,9 +46,8 @@ def test_the_viewers_time_counts() -> None:
 
 @pytest.mark.parametrize("number", [3, 4])
 def test_whoever_watches_can_read_why_a_line_is_held_back(number: int) -> None:
-    run = Run(scenario(number), SEED)
-    run.finish()
-    bent = score_of(scenario(number), SEED).bent
+    run = finished(number)
+    bent = scored(number).bent
     [held] = [
         at for at, one in enumerate(run.said) if " back and starts a random wait" in one.plain
     ]

@@ -14,7 +14,7 @@ from chat_tui.demo.scenario import Scenario
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from sync.machine import MILLISECOND, SECOND
-from tests.support.chat_tui.demos import SEED
+from tests.support.chat_tui.demos import SEED, scored
 
 SAMPLE = 100 * MILLISECOND
 WITH_CHART = [one.number for one in SCENARIOS if not one.people]
@@ -57,7 +57,7 @@ def test_a_tour_that_was_held_up_goes_on_no_more() -> None:
 def test_mostly_something_is_on_its_way(number: int) -> None:
     one = scenario(number)
     showing = Showing(None, 1.0, running=True)
-    showing.begin(unhurried(one), score_of(one, SEED))
+    showing.begin(unhurried(one), scored(number))
     player = showing.player
     assert isinstance(player, Stage)
     samples = seen = 0
@@ -98,9 +98,7 @@ def test_in_a_crowd_mostly_somebody_answers_or_a_frame_is_on_its_way(people: int
 
 @pytest.mark.parametrize("number", WITH_CHART)
 def test_each_frame_is_under_way_for_long_enough(number: int) -> None:
-    one = scenario(number)
-    score = score_of(one, SEED)
-    stage = unhurried(one)
+    score, stage = scored(number), unhurried(scenario(number))
     while not stage.over:
         stage.forward()
 
@@ -115,7 +113,7 @@ def test_the_same_viewers_time_shows_the_same() -> None:
     shown = []
     for step in (SAMPLE, 3 * SAMPLE):
         showing = Showing(None, 1.0, running=True)
-        showing.begin(unhurried(one), score_of(one, SEED))
+        showing.begin(unhurried(one), scored(one.number))
         for _ in range(30 * SECOND // step):
             showing.let_pass(step)
         assert showing.player is not None
@@ -130,7 +128,7 @@ def test_speed_is_a_factor_of_the_viewers_time(speed: float, lasts: float) -> No
     took = []
     for factor in (1.0, speed):
         showing = Showing(None, factor, running=True)
-        showing.begin(unhurried(one), score_of(one, SEED))
+        showing.begin(unhurried(one), scored(one.number))
         passed = 0
         while showing.player is not None and not showing.player.over:
             showing.let_pass(SAMPLE // 10)
@@ -143,7 +141,7 @@ def test_speed_is_a_factor_of_the_viewers_time(speed: float, lasts: float) -> No
 def test_what_stands_still_lets_no_time_pass() -> None:
     one = scenario(2)
     showing = Showing(None, 1.0, running=False)
-    showing.begin(unhurried(one), score_of(one, SEED))
+    showing.begin(unhurried(one), scored(one.number))
     began = showing.now
 
     showing.let_pass(10 * SECOND)

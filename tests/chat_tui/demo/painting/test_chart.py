@@ -6,7 +6,7 @@ import pytest
 from textual.content import Content
 
 from chat_tui.demo.pacing.bending import Bent, Timetable
-from chat_tui.demo.pacing.score import Score, score_of
+from chat_tui.demo.pacing.score import Score
 from chat_tui.demo.pacing.traffic import Traffic, Wait, kind_of
 from chat_tui.demo.painting.chart import GLOW, ROWS_MAX, chart, lanes_of
 from chat_tui.demo.painting.kinds import kind_style
@@ -19,7 +19,7 @@ from chat_tui.wording.glyphs import UNICODE
 from chat_tui.wording.panels import BAD, DIM
 from sync.machine import MILLISECOND, SECOND, MessageId
 from sync.sim.watch import Cause, Flight
-from tests.support.chat_tui.demos import SEED
+from tests.support.chat_tui.demos import SEED, finished, scored
 
 STAGE = Stage(scenario(3), SEED)
 ALICE, BOB, CAROL = range(3)
@@ -166,9 +166,7 @@ SEEN = {
 
 @pytest.mark.parametrize("number", [one.number for one in SCENARIOS if not one.people])
 def test_every_kind_of_frame_has_its_word_and_its_colour(number: int) -> None:
-    run = Run(scenario(number), SEED)
-    run.finish()
-    score, stage = score_of(scenario(number), SEED), Stage(scenario(number), SEED)
+    run, score, stage = finished(number), scored(number), Stage(scenario(number), SEED)
     first = {kind_of(one): one for one in run.traffic.flights}
 
     assert set(first) == SEEN[number]

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from chat_tui.demo.keys import KEYS
-from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.showing import Showing
 from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.painting.drawing import draw
@@ -15,7 +14,7 @@ from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
-from tests.support.chat_tui.demos import SEED, assert_kinds_whole, assert_whole, words_of
+from tests.support.chat_tui.demos import SEED, assert_kinds_whole, assert_whole, scored, words_of
 
 pytestmark = [pytest.mark.usefixtures("in_utc"), pytest.mark.slow]
 
@@ -82,7 +81,7 @@ def test_no_word_is_cut(number: int, glyphs: Glyphs) -> None:
     one = scenario(number)
     showing = Showing(None, 1.0, running=True)
     stage = Stage(one, SEED)
-    showing.begin(stage, score_of(one, SEED))
+    showing.begin(stage, scored(number))
     while not stage.over:
         for size in SIZES:
             look(showing, size, glyphs)

@@ -17,6 +17,7 @@ from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.turning import COMMIT
 from sync.sim.world import Terms, World
+from tests.support.copies import made_once
 from tests.support.storage.archives import archive
 
 HISTORY = 1_500
@@ -24,6 +25,7 @@ SEEDS = range(3)
 GRID = [pytest.param(seed, marks=[pytest.mark.grid, pytest.mark.slow]) for seed in range(2, 50)]
 
 
+@made_once
 def before_joining(peers: int, seed: int, history: int = HISTORY, **terms: object) -> World:
     """Return a world of some who share a history; the last one, who has nothing, is not there."""
     world = World(peers + 1, seed, terms=Terms(protocols=WITH_CALIMERO, **terms))  # type: ignore[arg-type]
@@ -114,7 +116,7 @@ def test_state_comes_with_it_and_counts_though_its_authors_were_unknown() -> Non
 
 @pytest.mark.parametrize("page", range(12))
 def test_after_a_crash_at_any_page_it_goes_on_at_its_cursor(page: int) -> None:
-    world = before_joining(2, page)
+    world = before_joining(2, page % 3)
     world.restart(2)
     run_until(world, lambda: len(late(world).disk.staged) >= page)
     kept = [one.chunk for one in late(world).disk.staged]
