@@ -29,7 +29,7 @@ WHOLE: Final = 100_000
 FEWER: Final = 40_000
 """Messages from which on memory is counted."""
 
-WITHIN_S: Final = 900.0
+WITHIN_S: Final = 1_800.0
 CPU_MAX: Final = {"waku": 1.9, "snapshot": 1.6}
 SECONDS_MAX: Final = 1.2
 KB_MAX: Final = 0.3
@@ -58,10 +58,10 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     by = "snapshot" if options.snapshot else "waku"
     params: Params = {"entries": entries, "protocol": by}
     name = "snapshot" if options.snapshot else "newcomer"
-    _stocked(place / "source", entries)
+    stocked(place / "source", entries)
     floor = floor_pair.measure(place, entries)
     with running(place / "source", by) as port:
-        one = _fetched(place, port, entries)
+        one = fetched(place, port, entries)
     cpu_us = one.cpu_s / entries * 1e6
     yield Figure(
         f"{name}_cpu", cpu_us, floor.receiver_us, "us a message", CPU_MAX[by], params=params
@@ -74,14 +74,15 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
     goal = None if options.snapshot else 1.0
     yield Figure(f"{name}_first_line", first, FIRST_LINE_MAX_S, "s", goal, params=params)
     if options.whole:
-        _stocked(place / "fewer", FEWER)
+        stocked(place / "fewer", FEWER)
         with running(place / "fewer", by) as port:
-            less = _fetched(place, port, FEWER)
+            less = fetched(place, port, FEWER)
         more_kb = (one.peak_kb - less.peak_kb) / (WHOLE - FEWER)
         yield Figure(f"{name}_memory", more_kb, KB_MAX, "kB a message", 1.0, params=params)
 
 
-def _stocked(place: Path, entries: int) -> None:
+def stocked(place: Path, entries: int) -> None:
+    """Make a directory with so many messages, which `running` starts a program on."""
     place.mkdir()
     asyncio.run(stock(place, history_of(entries)))
 
@@ -94,7 +95,8 @@ def _newcomer(programs: Programs, place: Path, port: int, *, json: bool) -> Prog
     return programs.start_piped(command if json else [one for one in command if one != "--json"])
 
 
-def _fetched(place: Path, port: int, entries: int) -> Fetched:
+def fetched(place: Path, port: int, entries: int) -> Fetched:
+    """Return what it costs somebody who has nothing to fetch so many messages and print them."""
     with Programs() as programs:
         program = _newcomer(programs, place, port, json=True)
         programs.wait_for(program, b'"event": "peer"', since=0, within_s=WITHIN_S)

@@ -2,7 +2,17 @@
 
 from typing import Final
 
-from tests.bench.limits import latency, newcomer, rate, reconcile, screen, sketch, stalls, start
+from tests.bench.limits import (
+    latency,
+    million,
+    newcomer,
+    rate,
+    reconcile,
+    screen,
+    sketch,
+    stalls,
+    start,
+)
 from tests.bench.limits.figures import Limit
 
 LIMITS: Final[dict[str, Limit]] = {
@@ -16,5 +26,6 @@ LIMITS: Final[dict[str, Limit]] = {
         reconcile.LIMIT,
         sketch.LIMIT,
         newcomer.LIMIT,
+        million.LIMIT,
     )
 }
