@@ -46,6 +46,7 @@ REST: Final[Mapping[str, str]] = {
     "it fetches from, on two processors",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
     "stalls_resize_too": "all that is in sight is laid out anew in one callback",
+    "stalls_gaps": "the first time, the pane and all that shines through it are drawn at once",
     "stalls_key_p99": "the newcomer's loop is busy throughout: a key waits for slices and a paint "
     "before it, and for a processor",
     "start": "our imports, styles of our own, and the newest page from the disk",
