@@ -11,7 +11,7 @@ Rules:
 3. An id is hoped for in vain `IN_VAIN_MAX` times.
 """
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from itertools import islice, takewhile
 from typing import Final
@@ -89,7 +89,9 @@ class Loading:
     def __init__(self) -> None:
         self.on_its_way = OnItsWay()
         self.coming = self.on_its_way.ids
-        self.left: dict[bytes, Nanos] = {}
+        # Ids come roughly in their order, and a plain dict looks for its first value among all that
+        # went before it.
+        self.left: OrderedDict[bytes, Nanos] = OrderedDict()
         """Of these, what sessions that were cut did not bring, and until when another one may."""
         self.awaited: set[bytes] = set()
         """Of these, what entries that wait name."""
