@@ -82,8 +82,8 @@ NOTHING: Final = b""
 name one that rotted. Its links are read again at every start."""
 
 LOGS_KEPT: Final = 1024
-"""Author logs whose ends are remembered; a group of two hundred has some hundreds. Who
-makes more keys than that has the disk asked, which is 30 us a message."""
+"""Author logs whose ends are remembered; a group of two hundred has some hundreds. Who makes more
+keys than that has the disk asked, which is 30 us a message."""
 
 IDS_KEPT: Final = 16
 """Ids remembered a log: eight of nine skiplinks go no further back."""

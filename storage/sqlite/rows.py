@@ -16,10 +16,7 @@ for a busy event loop to hand it back: 256 messages took a second row by row, 40
 
 
 def execute_for_rows(
-    db: sqlite3.Connection,
-    statement: str,
-    rows: Sequence[Row],
-    rest: str = "",
+    db: sqlite3.Connection, statement: str, rows: Sequence[Row], rest: str = ""
 ) -> int:
     """Execute `statement`, which ends in VALUES, with all of `rows`; return how many it changed.
 

@@ -10,7 +10,7 @@ import struct
 from typing import Any, Final, TypeAlias
 
 from sync.entries.entry import GOVERNANCE_MAX, PARENTS_MAX, SIGNATURE_SIZE
-from sync.structures.codec import encode_uvarint
+from sync.structures.codec import CONTINUES, encode_uvarint
 
 Groups: TypeAlias = tuple[Any, ...]
 """Author, channel, log, seq, backlink, skiplink, created_ns, lamport, parents, governance, kind,
@@ -55,9 +55,6 @@ LOG, CREATED, BODY_SIZE = 2, 6, 11
 ZERO: Final = bytes(8)
 """A field of a fixed size that should have been left out: nothing else tells."""
 
-MORE: Final = 0x80
-"""Bit of a varint's byte that others follow."""
-
 _match = HEADER.fullmatch
 parents_of = struct.Struct("4x32s2x32s2x32s").iter_unpack
 """Yields message id, author and Waku hash of each parent in the bytes of all."""
@@ -70,9 +67,9 @@ def canonical_of(content: bytes) -> Canonical | None:
     if len(content) < SIGNATURE_SIZE or content[0] != HEADER_TAG:
         return None
     size, at = content[1], 2
-    if size & MORE:
-        size, at = size - MORE + (content[2] << 7), 3
-        if not 0 < content[2] < MORE:
+    if size & CONTINUES:
+        size, at = size - CONTINUES + (content[2] << 7), 3
+        if not 0 < content[2] < CONTINUES:
             return None
     end = at + size
     body_at = end + len(SIGNATURE_TAG) + SIGNATURE_SIZE

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from sync.errors import DecodeError, LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.structures.codec import UVARINT_MAX, encode_uvarint
+from sync.structures.codec import CONTINUES, UVARINT_MAX, encode_uvarint
 
 if TYPE_CHECKING:
     from proto import entry_pb2
@@ -106,9 +106,6 @@ NICK_TAG: Final = 0x0A
 TEXT_TAG: Final = b"\x12"
 PLAIN_SIZE_MIN: Final = 5
 """Bytes of a body with a text: two tags, two sizes, and a character."""
-
-MORE: Final = 0x80
-"""Bit of a varint's byte that others follow."""
 
 LIPMAA_KEPT: Final = 1024
 """Answers of `lipmaa` that are kept: an entry asks for its own several times, and logs of one
@@ -310,15 +307,15 @@ def _plain_text(body: bytes) -> Text | None:
 
     None refuses nothing: protobuf says what is wrong, or reads what only looks unusual.
     """
-    if len(body) < PLAIN_SIZE_MIN or body[0] != NICK_TAG or body[1] >= MORE:
+    if len(body) < PLAIN_SIZE_MIN or body[0] != NICK_TAG or body[1] >= CONTINUES:
         return None
     end = 2 + body[1]
     if body[end : end + 1] != TEXT_TAG or end + 2 > len(body) - 1:
         return None
     size, at = body[end + 1], end + 2
-    if size >= MORE:
-        size, at = size - MORE + (body[at] << 7), at + 1
-        if body[at - 1] >= MORE:
+    if size >= CONTINUES:
+        size, at = size - CONTINUES + (body[at] << 7), at + 1
+        if body[at - 1] >= CONTINUES:
             return None
     if at + size != len(body):
         return None

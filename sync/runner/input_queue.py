@@ -39,10 +39,9 @@ PAYLOADS_MAX = 2
 """Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
 honest peer sends the next one after our answer."""
 
-SMALL_MAX = 256
 SMALL_BYTES = 256 * 1024
-"""The same of payloads that have fewer bytes together: entries of logs come one a payload, and what
-waits together is checked ahead and committed together. Many sessions share `CROWDED`."""
+"""Bytes of waiting payloads below which a session may have as many as a peer has inputs: entries of
+logs come one a payload, and what waits together is checked ahead and committed together."""
 
 FAIR_FROM = 64
 """Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
@@ -246,14 +245,13 @@ class InputQueue:
         waiting = self._put_off.get(sender)
         if waiting is None:
             return False
-        share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
-        return len(waiting) >= min(CROWDED_BY_ONE, share)
+        return len(waiting) >= _share(len(self._put_off), OF_ONE_MIN)
 
     def is_crowded_by_session(self, session: values.SessionId) -> bool:
         """Return whether drivers should pause reading the stream of a session."""
         waiting = self._payloads[session]
-        share = max(PAYLOADS_MAX, CROWDED // max(len(self._payloads), 1))
-        if session in self._answering or waiting >= min(SMALL_MAX, share):
+        most = _share(len(self._payloads) or 1, PAYLOADS_MAX)
+        if session in self._answering or waiting >= most:
             return True
         many = waiting >= PAYLOADS_MAX and self._weights.bytes_of(session) >= SMALL_BYTES
         return many or self._weights.is_full(session)
@@ -289,3 +287,8 @@ class InputQueue:
             return key
         beyond = len(self._queue) >= FAIR_FROM and not self._shares.take_token(key, now)
         return key if beyond else None
+
+
+def _share(senders: int, least: int) -> int:
+    """Return how many inputs of one may wait where so many senders have some that do."""
+    return min(CROWDED_BY_ONE, max(least, CROWDED // senders))

@@ -83,19 +83,11 @@ MAKERS: Final[Mapping[SyncKind, Maker]] = {
 }
 """Kinds that go on on the stream of the handshake."""
 
-
-def _contents(message: delta_messages.Message | sketch_messages.Message) -> Sequence[bytes]:
-    entries = delta_messages.DeltaEntries | sketch_messages.Entries
-    return message.contents if isinstance(message, entries) else ()
-
-
-WITH_ENTRIES: Final[Mapping[int, Callable[[bytes], Sequence[bytes]]]] = {
-    delta_messages.TAGS[delta_messages.DeltaEntries]: lambda payload: _contents(
-        delta_messages.decode(payload)
-    ),
-    sketch_messages.TAGS[sketch_messages.Entries]: lambda payload: _contents(
-        sketch_messages.decode(payload)
-    ),
+WITH_ENTRIES: Final[
+    Mapping[int, Callable[[bytes], delta_messages.Message | sketch_messages.Message]]
+] = {
+    delta_messages.TAGS[delta_messages.DeltaEntries]: delta_messages.decode,
+    sketch_messages.TAGS[sketch_messages.Entries]: sketch_messages.decode,
 }
 """Readers of the messages that bring entries, by discriminant."""
 
@@ -180,8 +172,10 @@ class LogSync(Struct, frozen=True):
         Raises:
             DecodeError: malformed.
         """
-        reader = WITH_ENTRIES.get(payload[0]) if payload else None
-        return () if reader is None else reader(payload)
+        decoder = WITH_ENTRIES.get(payload[0]) if payload else None
+        message = None if decoder is None else decoder(payload)
+        entries = delta_messages.DeltaEntries | sketch_messages.Entries
+        return message.contents if isinstance(message, entries) else ()
 
     def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
         """Return a stored message as it is pushed."""

@@ -8,6 +8,8 @@ from sync.entries.identity import verify
 from sync.group import values
 from sync.group.inputs.foreseen import ForeseeingGate, Foresight, Verdict, verdict_of
 from sync.machine import Nanos, PeerId
+from sync.manager.registry import PROTOCOLS
+from sync.sessions.protocol import Protocols
 from tests.support.sync.groups import NOW, Member
 
 
@@ -22,12 +24,12 @@ class Verifier:
         return verify(peer, signature, data)
 
 
-def foreseeing(name: str) -> Member:
-    return Member(name, gates=ForeseeingGate, verify=Verifier())
+def foreseeing(name: str, protocols: Protocols = PROTOCOLS) -> Member:
+    return Member(name, gates=ForeseeingGate, verify=Verifier(), protocols=protocols)
 
 
-def as_ever(name: str) -> Member:
-    return Member(name, verify=Verifier())
+def as_ever(name: str, protocols: Protocols = PROTOCOLS) -> Member:
+    return Member(name, verify=Verifier(), protocols=protocols)
 
 
 def counts(member: Member) -> Counter[bytes]:

@@ -262,7 +262,7 @@ async def test_a_transfer_ends_soon_after_its_session(
 async def test_a_session_is_not_read_while_its_payloads_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.input_queue.SMALL_MAX", 0)  # they always wait
+    monkeypatch.setattr("sync.runner.input_queue.CROWDED_BY_ONE", 0)  # they always wait
     again = Ranges.of([Fingerprint(EVERYTHING, b"\1" * 32)])
     payload = encode_ranges(RangesData(CLUSTER, (shard(TEA),), again))
     async with (
@@ -279,7 +279,7 @@ async def test_a_session_is_not_read_while_its_payloads_wait(
             await bob.write(TEA, f"line {number}")
 
         assert sessions.by_peer[EVE].payloads == 2  # one received, one sent
-        monkeypatch.setattr("sync.runner.input_queue.SMALL_MAX", 100)
+        monkeypatch.setattr("sync.runner.input_queue.CROWDED_BY_ONE", 100)
         await bob.write(TEA, "another turn")
         await until(lambda: sessions.by_peer[EVE].payloads == 20, "the others follow")
 

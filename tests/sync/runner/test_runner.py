@@ -15,10 +15,10 @@ from sync.machine import SECOND
 from sync.manager.registry import WAKU_ONLY
 from sync.runner.input_queue import (
     CROWDED,
+    CROWDED_BY_ONE,
     PAYLOADS_MAX,
     QUEUE_MAX,
     SMALL_BYTES,
-    SMALL_MAX,
 )
 from sync.runner.runner import BATCH_MAX, Batch, Runner
 from sync.sds.message import Delivery
@@ -278,7 +278,7 @@ def test_the_queue_is_crowded_long_before_it_is_full() -> None:
         alice.write(1)
 
 
-@pytest.mark.parametrize(("most", "size"), [(PAYLOADS_MAX, SMALL_BYTES), (SMALL_MAX, 1)])
+@pytest.mark.parametrize(("most", "size"), [(PAYLOADS_MAX, SMALL_BYTES), (CROWDED_BY_ONE, 1)])
 def test_a_session_is_read_no_further_than_two_payloads_or_many_small_ones(
     most: int, size: int
 ) -> None:
@@ -294,6 +294,16 @@ def test_a_session_is_read_no_further_than_two_payloads_or_many_small_ones(
     assert not others
     assert not alice.runner.inputs.is_crowded_by_session(7)
     assert not alice.runner.inputs._payloads
+
+
+def test_many_sessions_share_what_may_wait() -> None:
+    alice, sessions = Driver(), 20
+    for session in range(sessions):
+        for _ in range(CROWDED // sessions):
+            assert not alice.runner.inputs.is_crowded_by_session(session)
+            alice.runner.queue_input(CHANNEL, values.SessionPayload(session, b""))
+
+    assert all(map(alice.runner.inputs.is_crowded_by_session, range(sessions)))
 
 
 def test_an_answer_in_steps_lets_others_have_their_turn_and_reads_no_further(

@@ -5,20 +5,21 @@ from typing import Final
 
 import pytest
 
+from sync.calimero.log import delta_messages
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.inputs.foreseen import (
     ENTRIES_MAX,
     Entries,
-    ForeseeingGate,
     Foresight,
     Verdict,
     Waiting,
     verdict_of,
 )
 from sync.manager.registry import WITH_CALIMERO
+from sync.sketch import messages as sketch_messages
 from tests.support.sync.entries import Author
-from tests.support.sync.foreseeing import Verifier, counts, gate_of, look_at
+from tests.support.sync.foreseeing import as_ever, counts, foreseeing, gate_of, look_at
 from tests.support.sync.groups import NOW, Member
 from tests.support.sync.pairs import Pair
 
@@ -27,6 +28,15 @@ LINES: Final = [BOB.write(f"line {number}", after=BOB.entries[-1:]) for number i
 KINDS: Final = ("logheight", "sets", "delta")
 
 Change = Callable[[bytes], bytes]
+Encode = Callable[[tuple[bytes, ...]], bytes]
+
+
+def encode_delta(contents: tuple[bytes, ...]) -> bytes:
+    return delta_messages.encode(delta_messages.DeltaEntries(contents))
+
+
+def encode_sketch(contents: tuple[bytes, ...]) -> bytes:
+    return sketch_messages.encode(sketch_messages.Entries(contents))
 
 
 def as_sent(payload: bytes) -> bytes:
@@ -73,17 +83,13 @@ def outcomes(newcomer: Member, kind: str, change: Change, *, looks: bool) -> lis
     return found
 
 
-def foreseeing() -> Member:
-    return Member("newcomer", protocols=WITH_CALIMERO, gates=ForeseeingGate, verify=Verifier())
-
-
 @pytest.mark.parametrize("change", [as_sent, with_another_signature, with_another_body])
 @pytest.mark.parametrize("kind", KINDS)
 def test_entries_are_let_in_and_refused_as_one_by_one(kind: str, change: Change) -> None:
-    one_by_one = Member("newcomer", protocols=WITH_CALIMERO, verify=Verifier())
+    one_by_one = as_ever("newcomer", WITH_CALIMERO)
     expected = outcomes(one_by_one, kind, change, looks=False)
 
-    ahead = foreseeing()
+    ahead = foreseeing("newcomer", WITH_CALIMERO)
 
     assert outcomes(ahead, kind, change, looks=True) == expected
     assert ahead.shown() == one_by_one.shown()
@@ -97,7 +103,7 @@ def verdict_on(member: Member, contents: list[bytes]) -> Verdict | None:
 
 
 def test_of_a_payload_so_many_entries_are_verified_ahead() -> None:
-    ann, ahead = Author("ann"), foreseeing()
+    ann, ahead = Author("ann"), foreseeing("newcomer")
     contents = [ann.write(f"{number}").entry.content for number in range(ENTRIES_MAX + 1)]
 
     verdict = verdict_on(ahead, contents)
@@ -109,12 +115,24 @@ def test_of_a_payload_so_many_entries_are_verified_ahead() -> None:
 
 @pytest.mark.parametrize("contents", [[], [b"no entry"]])
 def test_of_a_payload_without_an_entry_nothing_is_found(contents: list[bytes]) -> None:
-    assert verdict_on(foreseeing(), contents) is None
+    assert verdict_on(foreseeing("newcomer"), contents) is None
 
 
 def test_payloads_of_no_session_are_not_looked_at() -> None:
-    ahead, foresight = foreseeing(), Foresight(lambda: NOW)
+    ahead, foresight = foreseeing("newcomer"), Foresight(lambda: NOW)
 
     foresight.look(ahead.group, values.SessionPayload(7, LINES[0].entry.content))
 
     assert foresight.waiting == []
+
+
+@pytest.mark.parametrize("encode", [encode_delta, encode_sketch])
+def test_delta_sync_and_sketches_tell_which_entries_they_bring(encode: Encode) -> None:
+    contents = tuple([line.entry.content for line in LINES])
+    protocol = WITH_CALIMERO.named("log")
+    assert protocol is not None
+    assert protocol.entries_in is not None
+
+    assert protocol.entries_in(encode(contents)) == contents
+    assert protocol.entries_in(delta_messages.encode(delta_messages.Want())) == ()
+    assert protocol.entries_in(b"") == ()
