@@ -1,58 +1,26 @@
-"""The command line: options, and which face of the chat they start.
+"""The command line: the chat, which is the command if none is named, and errors as sentences.
 
 Only what a command needs is imported, when it needs it: a start shows its screen first.
 """
 
-import asyncio
-import json
 import os
-import shutil
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
-from msgspec.structs import replace
 
-from chat_tui.cli.local_directory import LocalDirectory
 from chat_tui.cli.options import (
     PROGRAM,
     config_file,
-    default_data_dir,
     network_options,
     profile_options,
-    settings_of,
-    settings_options,
     setup_of,
-    utf8,
 )
-from chat_tui.cli.simulation_options import simulation_options
 from chat_tui.client import gc_policy
-from chat_tui.keys.table import SCENARIOS
 from sync.errors import ChatError, LocalError
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from chat_tui.client.setup import Setup
-    from chat_tui.wording.json_events import Json
-
-SEND_WAIT: Final = 10.0
-"""Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
-
-WAIT_MAX_S: Final = 86_400
-"""Longest wait that an open chat agrees to (`control_server`, which is not imported for that)."""
-
-STDIN: Final = "-"
-STDIN_MAX: Final = 1024 * 1024
-"""Bytes that `send -` reads; a message takes far less, and says so."""
-
-COUNT: Final = click.IntRange(0, 1_000_000)
-SPEED: Final = click.FloatRange(0.25, 16)
-"""Messages of before."""
 
 PAINTS_PER_S: Final = "200"
 """Textual would let a paint wait for 1/60 to 1/30 s after the last one, be that a blinking cursor.
@@ -65,8 +33,8 @@ PAINTS_PER_S_SLOW: Final = "10"
 """With `low_bandwidth`, of what is typed; what arrives is painted twice a second there."""
 
 
-class DefaultGroup(click.Group):
-    """A group whose command, if none is named, is `chat`."""
+class Commands(click.Group):
+    """All commands. If none is named, it is `chat`, and the others are not even imported."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """See click: `chat-tui --profile bob` means `chat-tui chat --profile bob`."""
@@ -74,15 +42,31 @@ class DefaultGroup(click.Group):
             args = ["chat", *args]
         return super().parse_args(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """See click: the names for `--help`."""
+        return sorted([*super().list_commands(ctx), *_others().commands])
 
-@click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """See click: the command of a name, if there is one."""
+        return super().get_command(ctx, cmd_name) or _others().commands.get(cmd_name)
+
+
+def _others() -> click.Group:
+    from chat_tui.cli.commands import others
+
+    return others
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name=PROGRAM, prog_name=PROGRAM)
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Chat with people on this network. No server, no account.
 
     Without a command, the chat opens in this terminal.
     """
-    gc_policy.take_up()  # which was put off until all options were known
+    if ctx.invoked_subcommand != "chat":  # which goes on without until its first picture is out
+        gc_policy.take_up()
 
 
 @cli.command()
@@ -94,406 +78,15 @@ def chat(**options: Any) -> None:
         from chat_tui.line_mode import line_mode as plain
         from sync.net.loop_watch import run_watched
 
+        gc_policy.take_up()
         run_watched(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
-    gc_policy.put_off()
     setup = setup_of(options)
     if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
         os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW
     from chat_tui.cli import start_screen
 
     start_screen.run(setup, config_file())
-
-
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one object per line.")
-@click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
-@click.option("--history", default=0, type=COUNT, metavar="N", help="Show the last N messages.")
-@click.option(
-    "--since",
-    metavar="PLACE",
-    callback=utf8,
-    help="Show what was written since now, a time, or the message of an id.",
-)
-@profile_options
-@network_options
-def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **options: Any) -> None:
-    """Chat line by line: for screen readers and scripts."""
-    from chat_tui.line_mode import line_mode
-    from chat_tui.line_mode.since import parse
-    from sync.net import clock
-    from sync.net.loop_watch import run_watched
-
-    if history and since is not None:
-        raise click.UsageError("--history and --since exclude each other: --since shows all since.")
-    place = None if since is None else parse(since, clock.Clock().now())
-    setup = setup_of(options)
-    run_watched(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
-
-
-@cli.command()
-@click.argument("text", callback=utf8)
-@click.option("--join", is_flag=True, help="Join the open channel that --channel names.")
-@click.option(
-    "--wait",
-    default=SEND_WAIT,
-    type=click.FloatRange(0, WAIT_MAX_S),
-    show_default=True,
-    metavar="S",
-    help="Seconds to wait.",
-)
-@click.option("--reply-to", metavar="ID", callback=utf8, help="The message that it answers.")
-@profile_options
-@network_options
-def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options: Any) -> None:
-    """Send TEXT, or with - what standard input has.
-
-    Exit 0: somebody has it. Exit 1: it still waits, and goes out later. With --channel @bob it goes
-    to bob alone.
-    """
-    from sync.sds.message import Delivery
-
-    if text == STDIN:
-        text = _standard_input()
-    named = options["channel"]
-    request = {"do": "send", "text": text, "wait": wait, "channel": named, "join": join}
-    if reply_to is not None:  # a word of its own: an older open chat must not send it as no reply
-        request |= {"do": "reply", "reply_to": reply_to}
-    replies = asyncio.run(_collected(setup_of(options), request))
-    state = replies[-1].get("state") if replies else None
-    if state not in [one.value for one in Delivery]:  # which may be unhashable
-        raise _strange()
-    click.echo(state, err=True)
-    sys.exit(0 if state == "acknowledged" else 1)
-
-
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one object per line.")
-@click.option(
-    "--history",
-    default=10,
-    type=COUNT,
-    show_default=True,
-    metavar="N",
-    help="Messages of before.",
-)
-@profile_options
-@network_options
-def tail(*, as_json: bool, history: int, **options: Any) -> None:
-    """Follow a channel until stopped."""
-    request = {"do": "tail", "history": history, "channel": options["channel"]}
-
-    def show(reply: "Json") -> None:
-        if as_json:
-            click.echo(_as_line(reply))
-        elif reply["event"] in {"message", "act"}:
-            from chat_tui.text.plain_lines import tailed, tailed_act
-
-            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-            try:
-                click.echo((tailed if reply["event"] == "message" else tailed_act)(reply, width))
-            except (LookupError, TypeError, ValueError):
-                raise _strange() from None
-
-    asyncio.run(_followed(setup_of(options), request, show))
-
-
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
-@profile_options
-def status(*, as_json: bool, **options: Any) -> None:
-    """Say how the chat with this profile is doing."""
-    setup = setup_of(options)
-    if not setup.exists:
-        raise LocalError(f"There is no profile {setup.profile} in {setup.data_dir} yet.")
-    replies = asyncio.run(_collected(setup, {"do": "status"}, online=False))
-    if not replies:
-        raise _strange()
-    if as_json:
-        click.echo(_as_line(replies[0]))
-        return
-    from chat_tui.text.plain_lines import status_lines
-
-    try:
-        lines = status_lines(replies[0])
-    except (LookupError, TypeError, ValueError):
-        raise _strange() from None
-    click.echo("\n".join(lines))
-
-
-@cli.command()
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print findings as JSON, one object per line."
-)
-@click.option("--deep", is_flag=True, help="Also read every stored message, and repair damage.")
-@profile_options
-@network_options
-def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
-    """Test network, ports and data, and name the fix of what fails."""
-    from chat_tui.client import doctor as tests
-
-    def tell(done: int, of: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{done:,} of {of:,} messages read\x1b[K", err=True, nl=done == of)
-        elif as_json:
-            click.echo(json.dumps({"event": "progress", "done": done, "of": of}))
-
-    setup = setup_of(options)
-    wanted = tests.run(setup, click.echo, as_json_lines=as_json, deep=deep, tell=tell)
-    sys.exit(asyncio.run(wanted))
-
-
-@cli.command()
-@click.option("--list", "as_list", is_flag=True, help="List all keys, and exit.")
-@profile_options
-@settings_options
-def keys(*, as_list: bool, **options: Any) -> None:
-    """Show what each key of this terminal sends and does.
-
-    Esc twice ends it. Every key is told with what it is called.
-    Keys that were changed, for this profile or for all of yours, say so.
-    """
-    from chat_tui.cli import key_probe
-    from chat_tui.keys.listing import key_list
-
-    current = settings_of(options)
-    if as_list:
-        click.echo(key_list(current.keys()))
-        return
-
-    key_probe.run(lambda text: click.echo(text, nl=False), current.keys())
-
-
-@cli.command()
-@click.argument("setting", required=False)
-@profile_options
-@network_options
-def settings(*, setting: str | None, **options: Any) -> None:
-    """List all settings, or explain one SETTING.
-
-    Each is listed with its value and with what a change does.
-    """
-    from chat_tui.settings.preferences import explanation, listing
-    from chat_tui.settings.schema import find
-
-    current = settings_of(options)
-    click.echo(explanation(current, find(setting)) if setting else listing(current))
-    click.echo(f"Files: {current.user_file}, then {current.profile_file}.", err=True)
-
-
-@cli.command()
-@simulation_options
-def sim(*, json_lines: bool, **options: Any) -> None:
-    """Simulate people on a bad network.
-
-    Engines are the real ones, the clock is a virtual one.
-    Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
-    as sent, nothing before what it depends on, honest marks, nothing forged, bounded tables.
-    With --hostile they are asserted among the others. Exit 1 if one does not hold, or if
-    somebody still lacks a line at the end.
-    """
-    from chat_tui.cli.sim import Request, simulate
-
-    sys.exit(simulate(Request.of(options), click.echo, json_lines=json_lines))
-
-
-@cli.command()
-@click.argument("out", type=LocalDirectory())
-@click.option(
-    "--since",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DAY",
-    help="Export only messages of this day (UTC) or later, for example 2026-01-31.",
-)
-@click.option("--no-log", is_flag=True, help="Leave the protocol log out.")
-@profile_options
-def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any) -> None:
-    """Write a profile's history and log to a directory.
-
-    They are Parquet files in the directory OUT, with the protocol log.
-    Into an earlier export of the profile only the days go that have changed. The chat may be
-    running. Everybody who can read the files can read the messages in them.
-    """
-    from chat_tui.cli import export as exporting
-
-    data_dir = options["data_dir"] or default_data_dir()
-    wanted = {"channel": options["channel"], "since": since, "log": not no_log}
-    exporting.export(data_dir / options["profile"], out, click.echo, **wanted)
-
-
-@cli.command()
-@click.option(
-    "--scenario",
-    type=click.IntRange(1, SCENARIOS),
-    help="Start with this scenario; as text, play only this one.  [default: 1; as text, all]",
-)
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the random choices.")
-@click.option("--speed", type=SPEED, default=1.0, show_default=True)
-@click.option(
-    "--peers",
-    "people",
-    type=click.IntRange(16, 1_000),
-    help="People of the scenario with a crowd.  [default: 256]",
-)
-@click.option(
-    "--once",
-    is_flag=True,
-    help="Leave after the last scenario, or after the one chosen, instead of going on.",
-)
-@click.option(
-    "--record",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what was played, and what you did, to this file for `replay`.",
-)
-@click.option(
-    "--cast",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Play once, and write the screen to this file as an asciicast for asciinema.",
-)
-@click.option(
-    "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
-)
-@click.option(
-    "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
-)
-@settings_options
-def demo(**options: Any) -> None:
-    """See how it works: real engines, no network at all.
-
-    As lines, each scenario ends with its checks. Exit 1 if one of them fails.
-    """
-    from chat_tui.cli.demo import Wishes
-    from chat_tui.cli.demo import demo as start
-
-    sys.exit(start(Wishes(**options)))
-
-
-@cli.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--speed", type=SPEED, default=1.0, show_default=True)
-@click.option(
-    "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
-)
-@click.option(
-    "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
-)
-def replay(**options: Any) -> None:
-    """Play FILE again: a demo's recording, or a trace (`--trace`). Exit 1 if it differs."""
-    from chat_tui.cli.demo import replay as start
-
-    sys.exit(start(**options))
-
-
-@cli.command("import")
-@click.argument("source", metavar="DIR", type=LocalDirectory(exists=True))
-@profile_options
-def import_(*, source: Path, **options: Any) -> None:
-    """Take the messages of an export into a profile.
-
-    DIR is an export, or what diff or consolidate made.
-    Each is checked like one that a peer sends; what is here already is not taken twice. Only
-    channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
-    Exit 2: it cannot be done so.
-    """
-    try:
-        from chat_tui.cli import import_archive
-    except ImportError as error:
-        from storage.extras import how_to_install
-
-        raise click.UsageError(
-            f"Importing needs pyarrow ({error}): {how_to_install('export')}"
-        ) from error
-
-    def tell(line: str) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{line}", err=True, nl=False)
-
-    def say(line: str) -> None:
-        click.echo(line)
-
-    try:
-        status = import_archive.run(setup_of(options), source, say, tell)
-    except ChatError as error:
-        click.echo(f"{PROGRAM}: {error}", err=True)
-        sys.exit(2)  # 1 says that some were refused
-    sys.exit(status)
-
-
-@cli.command(
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
-    add_help_option=False,
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def pipeline(*, arguments: tuple[str, ...]) -> None:
-    """Merge and audit the exports of many nodes, on Spark."""
-    try:
-        from storage.pipeline.command import cli as jobs
-    except ImportError as error:
-        from storage.extras import how_to_install
-
-        raise click.UsageError(
-            f"The pipeline is not installed ({error}): {how_to_install('pipeline')}"
-        ) from error
-    jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
-
-
-def _standard_input() -> str:
-    """Return the text on standard input, without the end of its last line."""
-    data = sys.stdin.buffer.read(STDIN_MAX + 1)
-    try:
-        text = data.decode().removesuffix("\n")
-    except UnicodeDecodeError:
-        raise LocalError("Standard input is not UTF-8 text. Nothing was sent.") from None
-    if len(data) > STDIN_MAX:
-        raise LocalError(f"Standard input has over {STDIN_MAX >> 20} MB. Nothing was sent.")
-    if not text.strip():
-        raise LocalError("Standard input has no text. Nothing was sent.")
-    return text
-
-
-def _as_line(reply: "Json") -> str:
-    """Return an event as a line of JSON, which is UTF-8 whatever is in it."""
-    return json.dumps(reply, ensure_ascii=False).encode(errors="replace").decode()
-
-
-def _strange() -> LocalError:
-    from chat_tui.client.control_client import strange_answer
-
-    return strange_answer()
-
-
-async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
-    replies: list[Json] = []
-    await _followed(setup, request, replies.append, online=online)
-    return replies
-
-
-async def _followed(
-    setup: "Setup", request: "Json", show: Callable[["Json"], None], *, online: bool = True
-) -> None:
-    """Ask the open chat, or else open this profile for as long as the request takes."""
-    from chat_tui.client import control_client, control_server
-    from chat_tui.client.live import Client
-    from storage.profile.profile import ProfileInUseError
-
-    try:
-        client = await Client.open(replace(setup, channel=None))
-    except ProfileInUseError as error:
-        async with aclosing(control_client.ask(error.socket, request)) as replies:
-            async for reply in replies:
-                show(reply)
-        return
-    for problem in client.settings.problems:
-        click.echo(problem, err=True)
-    try:
-        if not online:
-            show(await control_server.offline_status(client))
-            return
-        async with client.running(), aclosing(control_server.answer(client, request)) as replies:
-            async for reply in replies:
-                show(reply)
-    finally:
-        await client.close()
 
 
 def check_roots(packages: Sequence[str] = ("chat_tui", "sync", "storage", "proto")) -> None:

@@ -62,6 +62,30 @@ class DebugPane(PaneMoves):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.PANE)
+    SCOPED_CSS = False  # how wide the screen is counts, too
+    DEFAULT_CSS = """
+    DebugPane {
+        width: 49;
+        padding: 0 1;
+        border: round $foreground 40%;
+        border-title-color: $foreground 75%;
+        display: none;
+    }
+    DebugPane:focus-within { border: round $accent; border-title-color: $accent; }
+    Screen.-narrow DebugPane, DebugPane.-full {
+        layer: over;
+        width: 100%;
+        height: 100%;
+        background: $background;
+    }
+    Screen.-narrow DebugPane { border: none; }
+    #debug-tabs { height: auto; width: 1fr; text-wrap: nowrap; }
+    #debug-hint { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
+    #debug-ask { height: 1; border: none; padding: 0; background: $surface; }
+    .-ascii DebugPane { border: ascii $foreground 40%; }
+    .-ascii DebugPane:focus-within { border: ascii $accent; }
+    .-ascii Screen.-narrow DebugPane { border: none; }
+    """
 
     def __init__(
         self, history: History, inspection: Inspection, glyphs: Glyphs, colour: ColourIn

@@ -58,7 +58,23 @@ class DemoScreen(Playback):
     DemoScreen { layers: base over; }
     DemoScreen #canvas { width: 1fr; height: 1fr; }
     DemoScreen #line { dock: bottom; display: none; border: none; height: 1; padding: 0 1; }
+    /* Titled with the participant; on a narrow screen it has all of it. */
+    DemoScreen #debug {
+        dock: right;
+        layer: over;
+        width: 56;
+        height: 100%;
+        padding: 0 1;
+        border: round $accent;
+        border-title-color: $accent;
+        border-subtitle-color: $foreground 75%;
+        background: $background;
+    }
+    DemoScreen #debug.-full { width: 100%; }
+    .-ascii DemoScreen #debug { border: ascii $accent; }
+    .-ascii DemoScreen.-narrow #debug { border: none; }
     """
+    SCOPED_CSS = False  # the character set is the application's
     BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     def __init__(

@@ -49,10 +49,10 @@ NAMED: Final = frozenset({
     "escape", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert",
     "delete", "backspace", "enter", "tab", "space",
 })  # fmt: skip
-FUNCTION: Final = re.compile(r"(?:shift\+)?f(?:[1-9]|1[0-2])")
-LETTER: Final = re.compile(r"[a-z]")
-BARE: Final = re.compile(r"[a-zA-Z0-9]")
-MODIFIED: Final = re.compile(r"((?:(?:ctrl|alt|shift)\+)+)(.+)")
+FUNCTION: Final = r"(?:shift\+)?f(?:[1-9]|1[0-2])"
+LETTER: Final = "[a-z]"
+BARE: Final = "[a-zA-Z0-9]"
+MODIFIED: Final = r"((?:(?:ctrl|alt|shift)\+)+)(.+)"
 
 
 def undeliverable(key: str, place: Place = Place.EVERYWHERE) -> str:
@@ -62,24 +62,24 @@ def undeliverable(key: str, place: Place = Place.EVERYWHERE) -> str:
         return f"{said} edits what is being written."
     if key in FIXED.get(place, ()):
         return f"{said} is needed {place.value} for what has the keys there."
-    if FUNCTION.fullmatch(key):
+    if re.fullmatch(FUNCTION, key):
         return ""
     if place is Place.FIND and (len(key) == 1 or key in SIGNS or key == "space"):
         return _bare(key, said)
     if not place.is_of_chat:
-        if key in NAMED | ESSENTIAL | SIGNS.keys() or BARE.fullmatch(key):
+        if key in NAMED | ESSENTIAL | SIGNS.keys() or re.fullmatch(BARE, key):
             return ""
         if len(key) == 1:
             return f"{said} is not on every keyboard: take a letter, a digit or a sign."
     elif key in ESSENTIAL:
         return f"{said} is needed for writing and for lists."
-    found = MODIFIED.fullmatch(key)
+    found = re.fullmatch(MODIFIED, key)
     if found is None:
         return "" if key in NAMED - {"backspace", "delete", "space"} else _bare(key, said)
     modifiers, base = set(found[1].rstrip("+").split("+")), found[2]
     if base in NAMED:
         return _named(modifiers, base, said)
-    if not LETTER.fullmatch(base):
+    if not re.fullmatch(LETTER, base):
         return f"{said} is sent by hardly any terminal as such: take Ctrl or Alt and a letter."
     if modifiers == {"ctrl"} and base in CTRL_TAKEN:
         return f"Terminals send the same for {said} as for {CTRL_TAKEN[base]}."

@@ -191,6 +191,17 @@ class VerifyScreen(FrontModal[str | None]):
         *heard_as("dismiss", "close"),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-stacked"), (BESIDE_EACH_OTHER, "-beside")]  # noqa: RUF012
+    DEFAULT_CSS = """
+    VerifyScreen { align: center middle; }
+    #verify {
+        width: 100%; max-width: 100; height: auto; max-height: 100%; padding: 0 1;
+        border-top: solid $accent; border-bottom: solid $accent; background: $surface;
+    }
+    #verify-text { width: 1fr; height: auto; }
+    #verify-answers { height: auto; margin-top: 1; }
+    #verify-answers Button { margin-right: 2; }
+    VerifyScreen.-stacked #verify-answers { layout: vertical; }
+    """
 
     def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
         super().__init__()
@@ -269,6 +280,10 @@ class AddressScreen(FrontModal[str | None]):
     """Asks for an address to dial."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("dismiss", "close")
+    DEFAULT_CSS = """
+    AddressScreen { align: center middle; }
+    #address { width: 60; height: auto; border: round $accent; background: $surface; }
+    """
 
     def compose(self) -> ComposeResult:
         """One field."""

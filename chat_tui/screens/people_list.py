@@ -26,6 +26,21 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
     """A list whose cursor stays on a person, whoever comes or goes; kept up to date."""
 
     BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS
+    DEFAULT_CSS = """
+    PeopleList { align: center middle; }
+    #people { width: 100%; height: 100%; padding: 0 1; background: $background; }
+    #people-title { height: auto; padding-bottom: 1; }
+    #people-frame {
+        height: 1fr;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        scrollbar-background: $background;
+        scrollbar-color: $foreground 20%;
+    }
+    #people-table { width: 1fr; height: auto; text-wrap: nowrap; }
+    #people-said { height: auto; }
+    #people-keys { height: auto; padding-top: 1; }
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -145,7 +145,10 @@ class Preferences:
 
     def _drop_conflicts(self) -> None:
         """Let no key mean two things: the files' wishes for keys fall, and that is said."""
-        problems = table.conflicts(self.keys())
+        chosen = self.keys()
+        if chosen == table.USUAL:
+            return  # of which no two conflict
+        problems = table.conflicts(chosen)
         if problems:
             self.problems += [f"Settings: {problem}" for problem in problems]
             self.problems.append(

@@ -5,7 +5,7 @@ Rules:
 2. `ansi` names only the terminal's own colours, whose contrast is the person's own choice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -144,7 +144,10 @@ def legible(colour: Color, grounds: Sequence[Color], ratio: float, share: float 
 
 def grounds_of(theme: Theme) -> tuple[Color, ...]:
     """Return what text stands on: the background, and the surface of bars and frames."""
-    colours = theme.to_color_system().generate()
+    return _grounds(theme.to_color_system().generate())
+
+
+def _grounds(colours: Mapping[str, str]) -> tuple[Color, ...]:
     return Color.parse(colours["background"]), Color.parse(colours["surface"])
 
 
@@ -154,12 +157,9 @@ def legible_theme(name: str) -> Theme:
     theme = OWN.get(name) or BUILTIN_THEMES[name]
     if theme.ansi:
         return theme
-    grounds = grounds_of(theme)
-    colours = {
-        name: Color.parse(value)
-        for name, value in theme.to_color_system().generate().items()
-        if name in {*COLOURS, "foreground"}
-    }
+    generated = theme.to_color_system().generate()
+    grounds = _grounds(generated)
+    colours = {name: Color.parse(generated[name]) for name in (*COLOURS, "foreground")}
     legibles = {name: legible(colours[name], grounds, _ratio(theme.name)) for name in COLOURS}
     foreground = colours["foreground"]
     for ground, share in zip(grounds, (DIM, DIM_IN_BARS), strict=True):

@@ -34,13 +34,13 @@ PLACES_MAX: Final = 500
 LINK_MAX: Final = 2_000
 """Characters of a link; browsers take no longer ones, and nobody could read them."""
 
-HOST: Final = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]+\]")
+HOST: Final = r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]+\]"
 """A host in ASCII. Of signs such as `%`, programs make different hosts."""
 
-DEVIATING: Final = re.compile("[\u00df\u03c2]")
+DEVIATING: Final = "[\u00df\u03c2]"
 """Letters that the first version of international names replaced, and browsers keep."""
 
-DOTS: Final = re.compile("[.\u3002\uff0e\uff61]")
+DOTS: Final = "[.\u3002\uff0e\uff61]"
 
 KEPT: Final = "!#$%&'()*+,/:;=?@[]~-._"
 """Signs of an address that stay as they are; others than these, and letters, become `%XX`."""
@@ -77,7 +77,7 @@ def ascii_link(link: str) -> str:
     host = ascii_host(parts.hostname or "")
     if ":" in host:
         host = f"[{host}]"
-    if parts.scheme not in {"http", "https"} or not HOST.fullmatch(host):
+    if parts.scheme not in {"http", "https"} or not re.fullmatch(HOST, host):
         return ""
     before, at, _ = parts.netloc.rpartition("@")
     rest = link[link.index(parts.netloc) + len(parts.netloc) :]
@@ -108,7 +108,7 @@ def ascii_host(host: str) -> str:
     if host.isascii():
         return host.lower()
     try:
-        return ".".join(_ascii_label(label) for label in DOTS.split(host))
+        return ".".join(_ascii_label(label) for label in re.split(DOTS, host))
     except UnicodeError:
         return host.encode("ascii", "backslashreplace").decode("ascii")
 
@@ -119,7 +119,7 @@ def _ascii_label(label: str) -> str:
     Raises:
         UnicodeError: it can be none.
     """
-    if not DEVIATING.search(label):
+    if not re.search(DEVIATING, label):
         return label.encode("idna").decode("ascii") if label else ""
     kept = unicodedata.normalize("NFKC", label.lower())
     return f"xn--{kept.encode('punycode').decode('ascii')}"

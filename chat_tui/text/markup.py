@@ -36,26 +36,28 @@ def _with(bits: int) -> bytes:
 HANG_MAX: Final = 8
 """Cells that the further lines of an item or a quote are indented by, at the most."""
 
-FENCE: Final = re.compile(r" {0,3}```[ ]*([\w+#.\-]{0,20})[ ]*")
-FENCE_END: Final = re.compile(r" {0,3}```[ ]*")
-QUOTED: Final = re.compile(r">[> ]* (?=\S)")
-ITEM: Final = re.compile(r" {0,8}(?:[-*+\u2022]|[0-9]{1,3}[.)]) +(?=\S)")
+FENCE: Final = r" {0,3}```[ ]*([\w+#.\-]{0,20})[ ]*"
+FENCE_END: Final = r" {0,3}```[ ]*"
+QUOTED: Final = r">[> ]* (?=\S)"
+ITEM: Final = r" {0,8}(?:[-*+\u2022]|[0-9]{1,3}[.)]) +(?=\S)"
 
-INLINE: Final = re.compile(
-    r"(?P<link>https?://[^\s<>\"`\\]+)"
+INLINE: Final = (
+    r"(?i)(?P<link>https?://[^\s<>\"`\\]+)"
     r"|(?P<code>(?<!`)(?P<run>`{1,3})(?!`)[^`]+(?P=run)(?!`))"
     r"|(?P<strong>(?<![\w*])\*\*(?![\s*])[^*]*[^*\s]\*\*(?![\w*]))"
     r"|(?P<em>(?<![\w*])\*(?![\s*])(?:[^*]*[^*\s])?\*(?![\w*])"
-    r"|(?<![\w_])_(?![\s_])(?:[^_]*[^_\s])?_(?![\w_]))",
-    re.IGNORECASE,
+    r"|(?<![\w_])_(?![\s_])(?:[^_]*[^_\s])?_(?![\w_]))"
 )
 """Within one line. From each sign the pattern looks no further than to the next one like it."""
 
 MARKED: Final = re.compile(r"[`*_]|://|^[ ]{0,8}(?:[-+>\u2022]|[0-9]{1,3}[.)] )", re.MULTILINE)
 """Found in all texts in which anything is marked up; most have nothing of it."""
 
-JOINING: Final = re.compile("(?:\u200d.?|[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff])+", re.DOTALL)
+JOINING: Final = "(?s)(?:\u200d.?|[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff])+"
 """Characters that are drawn as one with the one before."""
+
+_pattern = cache(re.compile)
+"""Those above are compiled once there is a text that is marked up: a first paint may do without."""
 
 
 class Block(NamedTuple):
@@ -80,7 +82,7 @@ def blocks(text: str, *, first: int = 0) -> Iterator[Block]:
     """Yield the lines of a text; those before the character `first` are plain."""
     at, in_code = 0, False
     for line in text.split("\n"):
-        fence = None if at < first else (FENCE_END if in_code else FENCE).fullmatch(line)
+        fence = None if at < first else _pattern(FENCE_END if in_code else FENCE).fullmatch(line)
         if fence is not None:
             in_code = not in_code
             language = fence[1] if in_code else ""
@@ -88,10 +90,15 @@ def blocks(text: str, *, first: int = 0) -> Iterator[Block]:
         elif in_code:
             yield Block(at, line, 0, is_code=True, language="", is_fence=False)
         else:
-            begun = None if at < first else QUOTED.match(line) or ITEM.match(line)
+            begun = None if at < first else _begun(line)
             hang = 0 if begun is None else min(begun.end(), HANG_MAX)
             yield Block(at, line, hang, is_code=False, language="", is_fence=False)
         at += len(line) + 1
+
+
+def _begun(line: str) -> re.Match[str] | None:
+    """Return what an item or a quote begins with, if the line is one."""
+    return _pattern(QUOTED).match(line) or _pattern(ITEM).match(line)
 
 
 def kinds_of(text: str, written: Sequence[Block], links: Sequence[Span]) -> bytearray:
@@ -119,7 +126,7 @@ def kinds_of(text: str, written: Sequence[Block], links: Sequence[Span]) -> byte
         _colour(kinds, text, code_from, written[-1].start + len(written[-1].text), language)
     for start, end in links:
         add(kinds, start, end, LINK | (0 if text[start:end].isascii() else STRANGE))
-    for match in JOINING.finditer(text):
+    for match in _pattern(JOINING).finditer(text):
         at = match.start()
         if at:  # what shares a cell has one colour
             kinds[at : match.end()] = kinds[at - 1 : at] * (match.end() - at)
@@ -142,13 +149,13 @@ def _colour(kinds: bytearray, text: str, start: int, end: int, language: str) ->
 def _mark_line(kinds: bytearray, block: Block) -> None:
     """Mark up a line that is no code."""
     line, start = block.text, block.start
-    begun = QUOTED.match(line) or ITEM.match(line) if block.hang else None
+    begun = _begun(line) if block.hang else None
     if begun is not None:
         is_quote = line.startswith(">")
         add(kinds, start, start + begun.end(), SIGN if is_quote else BULLET)
         if is_quote:
             add(kinds, start + begun.end(), start + len(line), QUOTE)
-    for match in INLINE.finditer(line, 0 if begun is None else begun.end()):
+    for match in _pattern(INLINE).finditer(line, 0 if begun is None else begun.end()):
         first, last = start + match.start(), start + match.end()
         if match.lastgroup == "link":
             continue

@@ -29,7 +29,7 @@ REPLY: Final = "↪"
 INDENT: Final = "  "
 """Before every further line of what the program says."""
 
-CODE: Final = re.compile(r"/join chat1-[a-z2-7]+")
+CODE: Final = r"/join chat1-[a-z2-7]+"
 """A line to pass on, which must be copied whole; in it nobody can say anything else."""
 
 INDENT_MAX: Final = 8
@@ -38,7 +38,7 @@ INDENT_MAX: Final = 8
 WIDTH_MIN: Final = 20
 """Cells of a terminal below which lines are left to it."""
 
-_SIGNS: Final = re.compile(r'[:()*"\[\]|]')
+_SIGNS: Final = r'[:()*"\[\]|]'
 """Signs that our own lines are made of."""
 
 _COLONS: Final = str.maketrans(dict.fromkeys("\u02d0\u0589\u05c3\u1804\u205a\u2236\ua789", ":"))
@@ -48,7 +48,7 @@ _QUOTES: Final = str.maketrans(dict.fromkeys('"\u201c\u201d\u201e\u201f\u2033\u3
 def plain_name(nick: str, called: str) -> str:
     """Return `called`, which is `nick` with or without its key, such that it ends where it ends."""
     name = clean_nick(nick)
-    if not _SIGNS.search(unicodedata.normalize("NFKC", name).translate(_COLONS)):
+    if not re.search(_SIGNS, unicodedata.normalize("NFKC", name).translate(_COLONS)):
         return called
     return f'"{name.translate(_QUOTES)}"{called.removeprefix(name)}'
 
@@ -137,7 +137,7 @@ def laid(text: str, mark: str, width: int | None = None) -> str:
 
 
 def _broken(mark: str, line: str, width: int) -> list[str]:
-    if mark == INDENT and CODE.fullmatch(line):
+    if mark == INDENT and re.fullmatch(CODE, line):
         return [mark + line]
     indent = min(len(line) - len(line.lstrip(" ")), INDENT_MAX)
     hanging = MARK if mark == MARK else mark + " " * indent + MARK

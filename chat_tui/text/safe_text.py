@@ -7,6 +7,7 @@ Rules:
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 from rich.cells import cell_len, chop_cells, split_graphemes
@@ -28,6 +29,7 @@ NAMELESS: Final = "(no name)"
 
 _ANSI_SEQUENCE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _HARMLESS: Final = re.compile(r"[\n -~]*")
+_OTHERS: Final = re.compile(r"[^\n -~]+")
 
 _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 """Control (C0, C1), format (bidirectional overrides, zero-width, tags), private use, half
@@ -68,20 +70,23 @@ def _without_joints(text: str) -> str:
 
 def _visible(text: str) -> str:
     kept: list[str] = []
+    at = 0
+    for others in _OTHERS.finditer(text):
+        kept += (text[at : others.start()], *_visible_of(others[0]))
+        at = others.end()
+    return "".join([*kept, text[at:]])
+
+
+def _visible_of(others: str) -> Iterator[str]:
+    """Yield those of some characters that are visible; the first follows a harmless one."""
     combining = 0
-    for character in text:
-        if character.isascii():
-            if character == "\n" or character.isprintable():
-                kept.append(character)
-                combining = 0
-            continue
+    for character in others:
         category = unicodedata.category(character)
         if category in _INVISIBLE_CATEGORIES:
             continue
         combining = combining + 1 if category in {"Mn", "Me"} else 0
         if combining <= COMBINING_MAX:
-            kept.append(character)
-    return "".join(kept)
+            yield character
 
 
 def clean_nick(nick: str) -> str:

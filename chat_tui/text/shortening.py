@@ -9,11 +9,11 @@ from typing import Final
 from rich.cells import cell_len
 
 SHORTER: Final = (
-    (re.compile(r"(\d[\d,]*) earlier messages? (?:is|are) missing"), r"\1 missing"),
-    (re.compile(r"\ban earlier message could not be found"), "a message is lost"),
-    (re.compile(r"(\d[\d,]*) messages? could not be found"), r"\1 lost"),
-    (re.compile(r"\basking peers\b"), "asking"),
-    (re.compile(r"(\(asked [^,)]+), [^)]+\)"), r"\1)"),
+    (r"(\d[\d,]*) earlier messages? (?:is|are) missing", r"\1 missing"),
+    (r"\ban earlier message could not be found", "a message is lost"),
+    (r"(\d[\d,]*) messages? could not be found", r"\1 lost"),
+    (r"\basking peers\b", "asking"),
+    (r"(\(asked [^,)]+), [^)]+\)", r"\1)"),
 )
 """Phrases that may be shortened, one after the other until it fits."""
 
@@ -23,5 +23,5 @@ def fitting(sentence: str, cells: int) -> str:
     for pattern, words in SHORTER:
         if cell_len(sentence) <= cells:
             break
-        sentence = pattern.sub(words, sentence)
+        sentence = re.sub(pattern, words, sentence)
     return sentence

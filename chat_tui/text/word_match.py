@@ -10,6 +10,9 @@ from typing import Final, TypeAlias
 Span: TypeAlias = tuple[int, int]
 """First character, and the one after the last."""
 
+RUNS: Final = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]")
+"""ASCII, which needs no looking at, as far as it goes; all else one by one."""
+
 NOTHING: Final = re.compile(r"(?!)")
 """Matches nowhere."""
 
@@ -20,11 +23,15 @@ def fold(text: str) -> tuple[str, list[int]]:
         return text.lower(), list(range(len(text)))
     letters: list[str] = []
     origins: list[int] = []
-    for at, character in enumerate(text):
-        for letter in unicodedata.normalize("NFD", character).casefold():
+    for run in RUNS.finditer(text):
+        if run[0].isascii():
+            letters.append(run[0].lower())
+            origins += range(run.start(), run.end())
+            continue
+        for letter in unicodedata.normalize("NFD", run[0]).casefold():
             if unicodedata.category(letter) != "Mn":
                 letters.append(letter)
-                origins.append(at)
+                origins.append(run.start())
     return "".join(letters), origins
 
 

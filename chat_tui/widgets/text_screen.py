@@ -23,6 +23,24 @@ class TextScreen(FrontModal[None], Scrolling):
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")
     SCROLLED = "#text-frame"
+    DEFAULT_CSS = """
+    TextScreen { align: center middle; }
+    #text-frame {
+        width: 100%;
+        max-width: 100;
+        height: auto;
+        max-height: 100%;
+        scrollbar-size-vertical: 1;
+        scrollbar-background: $surface;
+        scrollbar-color: $foreground 20%;
+        padding: 0 1;
+        border-top: solid $accent;
+        border-bottom: solid $accent;
+        background: $surface;
+    }
+    /* No frame at the sides: who copies an invite code with the mouse gets nothing else. */
+    #text { width: 1fr; height: auto; }
+    """
 
     def __init__(self, title: str, text: Callable[[], Content]) -> None:
         super().__init__()

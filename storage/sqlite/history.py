@@ -72,9 +72,9 @@ NAMED: Final = """
     ORDER BY message_id LIMIT ?
 """
 
-ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
+ID_PREFIX: Final = "[0-9a-f]{0,64}"
 
-MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
+MESSAGE_ID: Final = "[0-9a-f]{64}"
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
@@ -158,7 +158,7 @@ class SqliteHistory:
 
     async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> list[Line]:
         """Return up to `limit` lines whose message id begins with `prefix` (hex), by id."""
-        if not ID_PREFIX.fullmatch(prefix):
+        if not re.fullmatch(ID_PREFIX, prefix):
             return []
         first, last = (bytes.fromhex(prefix.ljust(2 * HASH_SIZE, digit)) for digit in "0f")
         query = Query(NAMED, (_id(channel), first, last, limit), channel)
@@ -215,7 +215,7 @@ class SqliteHistory:
         """See `sync.view.view.History`."""
         from storage.sqlite.relations import replies  # noqa: PLC0415  # as above
 
-        if not MESSAGE_ID.fullmatch(message_id):
+        if not re.fullmatch(MESSAGE_ID, message_id):
             return Answers()
         read = partial(replies.replies_to, channel, message_id, limit)
         depths, more = await self._database.read(read)
@@ -227,7 +227,7 @@ class SqliteHistory:
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
     ) -> list[CausalNode]:
         """See `sync.view.view.History`."""
-        if not MESSAGE_ID.fullmatch(message_id):
+        if not re.fullmatch(MESSAGE_ID, message_id):
             return []
         from storage.sqlite.relations.causal import around  # noqa: PLC0415  # no first paint needs a graph
 
@@ -235,7 +235,7 @@ class SqliteHistory:
 
     async def stored(self, channel: ChannelId, message_id: MessageId) -> "StoredInfo | None":
         """See `sync.view.view.History`."""
-        if not MESSAGE_ID.fullmatch(message_id):
+        if not re.fullmatch(MESSAGE_ID, message_id):
             return None
         return await self._database.read(partial(self._stored, channel, message_id))
 

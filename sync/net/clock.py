@@ -5,13 +5,13 @@ monotonic one. A step of the wall clock moves the reference clock's offset, neve
 """
 
 import os
-import secrets
 import time
-from typing import Final
-
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from typing import TYPE_CHECKING, Final
 
 from sync.machine import Nanos
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 _SLEEPLESS: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -56,11 +56,15 @@ def draw(size: int) -> bytes:
     return os.urandom(size)
 
 
-def draw_key() -> X25519PrivateKey:
+def draw_key() -> "X25519PrivateKey":
     """Return a fresh ephemeral key."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import (  # noqa: PLC0415  # for links
+        X25519PrivateKey,
+    )
+
     return X25519PrivateKey.generate()
 
 
 def draw_log() -> int:
     """Return a log number: a random unsigned 64-bit integer."""
-    return secrets.randbits(64)
+    return int.from_bytes(draw(8), "big")

@@ -7,10 +7,6 @@ who has neither private key knows neither.
 
 from typing import Final, NamedTuple
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from sync.entries.identity import KEY_SIZE, Identity
 from sync.errors import RemoteError
 from sync.machine import ChannelId, PeerId
@@ -39,6 +35,11 @@ def direct_channel(identity: Identity, peer: PeerId, noise_key: bytes) -> Direct
     Raises:
         RemoteError: the keys are ours, or such that the outcome would be the same for everybody.
     """
+    # A start knows this module, and has no key to derive.
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+
     if peer == identity.peer_id:
         raise RemoteError("nobody has a channel of two with themselves")
     ours = (identity.public_key, identity.noise_public)

@@ -12,7 +12,7 @@ from sync.machine import ChannelId, Nanos, PeerId
 if TYPE_CHECKING:
     from sync.view.view import Line
 
-LINK: Final = re.compile(r"https?://[^\s<>\"`]", re.IGNORECASE)
+LINK: Final = r"(?i)https?://[^\s<>\"`]"
 
 WORDS_MAX: Final = 32
 """Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
@@ -64,7 +64,7 @@ class Wanted(Struct, frozen=True):
             nick = same_name(line.nick)
             if not any(nick == same_name(one) for one in self.nicks):
                 return False
-        if self.links and LINK.search(line.text) is None:
+        if self.links and re.search(LINK, line.text) is None:
             return False
         if self.naming and not _has(self.naming, folded(line.text), whole=True):
             return False

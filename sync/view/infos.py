@@ -2,15 +2,18 @@
 
 from enum import Enum
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
-from sync.sessions.cards import RangeDrawn
 from sync.view.governance_infos import GovernanceInfo
 from sync.view.state_infos import NO_STATE, StateInfo
+
+if TYPE_CHECKING:
+    from sync.sessions.cards import RangeDrawn
 
 
 class Trust(Enum):
@@ -135,7 +138,7 @@ class RoundInfo(Struct, frozen=True):
     cells: str
     raw: int = 0
     """Bytes that the same ranges take without delta encoding."""
-    ranges: tuple[RangeDrawn, ...] = ()
+    ranges: "tuple[RangeDrawn, ...]" = ()
     """The first ranges of it, those that are not equal before the others."""
     words: str = ""
     """Text of a payload, of a protocol that compares no ranges."""

@@ -138,10 +138,14 @@ def test_no_command_is_told_by_half_a_sentence() -> None:
     assert [line for line in told.splitlines()[1:] if line.endswith("...")] == []
 
 
-def test_no_garbage_is_looked_for_before_a_command_begins() -> None:
+@pytest.mark.parametrize(("command", "during"), [("keys", "True"), ("chat", "False")])
+def test_garbage_is_looked_for_from_when_a_command_begins_the_chat_excepted(
+    command: str, during: str
+) -> None:
     program = (
-        "import gc; from chat_tui import __main__; from chat_tui.cli import main;"
-        "main.main = lambda: (print(gc.isenabled()), main.cli.callback(), print(gc.isenabled()));"
+        "import gc; from chat_tui import __main__; from chat_tui.cli import main, commands;"
+        "main.chat.callback = commands.keys.callback = lambda **options: print(gc.isenabled());"
+        f"main.main = lambda: (print(gc.isenabled()), main.cli(['{command}']));"
         "__main__.main()"
     )
 
@@ -149,4 +153,4 @@ def test_no_garbage_is_looked_for_before_a_command_begins() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
 
-    assert output.split() == ["False", "True"]
+    assert output.split() == ["False", during]

@@ -24,7 +24,8 @@ def lines() -> list[list[str]]:
 def test_the_commands_and_options_of_the_page_exist() -> None:
     assert len(lines()) == 10
     for word, *rest in lines():
-        command: click.Command = cli.commands[word]
+        command = cli.get_command(click.Context(cli), word)
+        assert command is not None
         if word == "pipeline":
             command = jobs.commands[rest[0]]
         options = {name for one in command.params for name in one.opts}
