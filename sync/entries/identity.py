@@ -6,20 +6,14 @@ in each handshake. Both come from seeds the driver has drawn or loaded: nothing 
 
 import hashlib
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
+from sync.entries.ed25519 import KEY_SIZE, KeyPair, is_signature
 from sync.errors import LocalError
 from sync.machine import PeerId
 
-KEY_SIZE: Final = 32
-"""Bytes of a seed and of a public key, Ed25519 and X25519 alike."""
-
-PUBLIC_KEYS_CACHED: Final = 1024
-"""Parsed public keys kept: more authors than one LAN channel has, well under a megabyte."""
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 FINGERPRINT_DOMAIN: Final = b"/chat-tui/1/fingerprint:"
 SAFETY_WORDS_DOMAIN: Final = b"/chat-tui/1/safety-words:"
@@ -46,10 +40,10 @@ PAIR_GROUPS: Final = 5
 class Identity:
     """Our own two key pairs; see `from_seed`. Its text never shows a secret."""
 
-    def __init__(self, signing_key: Ed25519PrivateKey, noise_seed: bytes) -> None:
-        self._signing_key = signing_key
+    def __init__(self, signing_keys: KeyPair, noise_seed: bytes) -> None:
+        self._signing_keys = signing_keys
         self._noise_seed = noise_seed
-        self.public_key = signing_key.public_key().public_bytes_raw()
+        self.public_key = signing_keys.public_key
         """The Ed25519 public key, 32 bytes."""
         self.peer_id = PeerId(self.public_key.hex())
 
@@ -70,14 +64,13 @@ class Identity:
                 f"{len(noise_seed)} bytes instead of {KEY_SIZE}. "
                 "Restore them from a backup, or start with a new profile."
             )
-        return cls(
-            Ed25519PrivateKey.from_private_bytes(signing_seed),
-            noise_seed,
-        )
+        return cls(KeyPair(signing_seed), noise_seed)
 
     @cached_property
-    def noise_key(self) -> X25519PrivateKey:
+    def noise_key(self) -> "X25519PrivateKey":
         """The X25519 key pair, made once there is a network: it loads half a library."""
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey  # noqa: PLC0415
+
         return X25519PrivateKey.from_private_bytes(self._noise_seed)
 
     @cached_property
@@ -87,22 +80,22 @@ class Identity:
 
     def sign(self, data: bytes) -> bytes:
         """Return our Ed25519 signature over `data`, 64 bytes; always the same for the same data."""
-        return self._signing_key.sign(data)
+        return self._signing_keys.sign(data)
 
     def __repr__(self) -> str:
         return f"Identity({self.peer_id})"
 
 
 def verify(peer: PeerId, signature: bytes, data: bytes) -> bool:
-    """Return whether `peer` signed exactly `data`; anything malformed is simply no signature."""
-    key = _public_key(peer)
-    if key is None:
-        return False
+    """Return whether `peer` signed exactly `data`; anything malformed is simply no signature.
+
+    Only lowercase hex spells a key: one key under two names would be two participants.
+    """
     try:
-        key.verify(signature, data)
-    except InvalidSignature:
+        public_key = bytes.fromhex(peer)
+    except ValueError:
         return False
-    return True
+    return public_key.hex() == peer and is_signature(public_key, signature, data)
 
 
 def fingerprint(peer: PeerId) -> str:
@@ -152,21 +145,6 @@ def _pair_digest(domain: bytes, one: PeerId, other: PeerId) -> bytes:
 def _digest(domain: bytes, peer: PeerId) -> bytes:
     """Return the SHA-256 of one use's domain and the 32-byte key: no two uses share a digest."""
     return hashlib.sha256(domain + bytes.fromhex(peer)).digest()
-
-
-@lru_cache(maxsize=PUBLIC_KEYS_CACHED)
-def _public_key(peer: PeerId) -> Ed25519PublicKey | None:
-    """Return the parsed key, or None if `peer` does not spell one.
-
-    Only lowercase hex spells a key: one key under two names would be two participants.
-    """
-    try:
-        raw = bytes.fromhex(peer)
-        if raw.hex() != peer:
-            return None
-        return Ed25519PublicKey.from_public_bytes(raw)
-    except ValueError:
-        return None
 
 
 @lru_cache(maxsize=1)

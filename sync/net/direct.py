@@ -7,7 +7,8 @@ who has neither private key knows neither.
 
 from typing import Final, NamedTuple
 
-from sync.entries.identity import KEY_SIZE, Identity
+from sync.entries.ed25519 import KEY_SIZE
+from sync.entries.identity import Identity
 from sync.errors import RemoteError
 from sync.machine import ChannelId, PeerId
 from sync.net.invite import CHANNEL_SIZE

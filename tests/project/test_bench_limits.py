@@ -14,7 +14,7 @@ from tests.bench import bench_reconcile
 from tests.bench.limits import command, page, reconcile
 from tests.bench.limits.calibration import Calibration
 from tests.bench.limits.figures import Figure, Limit, Run, judged
-from tests.bench.limits.floor_messages import Receiver, Sender, Tables
+from tests.bench.limits.floor_messages import SIGNATURES, OpenSsl, Receiver, Sender, Tables
 from tests.support.storage.stores import ME, ids
 from tests.support.sync.entries import CHANNEL, Author
 
@@ -78,8 +78,9 @@ def test_the_page_says_of_each_goal_that_is_missed_where_the_rest_goes() -> None
         page.table([{**missed, "name": "unheard"}])
 
 
-def test_the_floor_writes_messages_that_the_one_way_in_takes() -> None:
-    sender, gate = Sender(), Gate.of(CHANNEL, verify)
+@pytest.mark.parametrize("library", SIGNATURES)
+def test_the_floor_writes_messages_that_the_one_way_in_takes(library: str) -> None:
+    sender, gate = Sender(SIGNATURES[library]()), Gate.of(CHANNEL, verify)
     written = [sender.write(f"line {number}") for number in range(9)]
 
     for one in written:
@@ -87,8 +88,9 @@ def test_the_floor_writes_messages_that_the_one_way_in_takes() -> None:
         assert (stored.payload, stored.waku_hash) == (one.payload, one.waku_hash)
 
 
-def test_the_floor_reads_what_an_author_wrote() -> None:
-    author, receiver = Author("alice"), Receiver()
+@pytest.mark.parametrize("library", SIGNATURES)
+def test_the_floor_reads_what_an_author_wrote(library: str) -> None:
+    author, receiver = Author("alice"), Receiver(SIGNATURES[library]())
     first = author.write("one")
     second = author.write("two", after=[first])
 
@@ -99,7 +101,7 @@ def test_the_floor_reads_what_an_author_wrote() -> None:
 
 
 async def test_the_floor_stores_what_the_journal_gives_back(tmp_path: Path) -> None:
-    sender, tables = Sender(), Tables(tmp_path / "floor.db")
+    sender, tables = Sender(OpenSsl()), Tables(tmp_path / "floor.db")
     written = [sender.write(f"line {number}") for number in range(5)]
     tables.store(written)
     tables.close()

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, Generic, ParamSpec, TypeVar
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-KEYS: Final = (Ed25519PrivateKey, X25519PrivateKey)
+KEYS: Final = (X25519PrivateKey,)
 """They cannot be pickled, and never change: copies share them."""
 
 

@@ -1,8 +1,8 @@
 """Check that rows of a history are what their author signed: the pipeline's part in Python.
 
 Rules:
-1. It imports what every computer of a cluster has: pyarrow, protobuf, cryptography, and of ours
-   what the chat itself checks a message with.
+1. It imports what every computer of a cluster has: pyarrow, protobuf, PyNaCl, cryptography, and of
+   ours what the chat itself checks a message with.
 2. Rows come in groups of one id. The last check is remembered, so that an entry in several rows, of
    many holders, is checked once.
 """

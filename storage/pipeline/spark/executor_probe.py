@@ -11,6 +11,7 @@ INSTALLED: Final = (
     "google.protobuf",
     "mmh3",
     "msgspec",
+    "nacl",
     "pandas",
     "pyarrow",
     "xxhash",

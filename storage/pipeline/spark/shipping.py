@@ -34,7 +34,7 @@ PROBES: Final = 64
 def for_executors() -> str:
     """Return the command that installs what their Python needs."""
     return how_to_install_elsewhere(
-        "cryptography", "protobuf", "mmh3", "msgspec", "pandas", "pyarrow", "xxhash"
+        "cryptography", "protobuf", "mmh3", "msgspec", "pandas", "pyarrow", "pynacl", "xxhash"
     )
 
 

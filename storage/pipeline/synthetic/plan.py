@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.pipeline.errors import PipelineError
-from sync.entries.identity import KEY_SIZE, Identity
+from sync.entries.ed25519 import KEY_SIZE
+from sync.entries.identity import Identity
 from sync.machine import SECOND, ChannelId, Nanos
 
 BEGIN: Final[Nanos] = 1_763_700_000 * SECOND

@@ -3,12 +3,11 @@
 import hashlib
 from typing import Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import GroupId, Invite, Join, Key, OpId
 from sync.calimero.governance.signing import ticket_text
+from sync.entries.ed25519 import KeyPair
 
 SEED_DOMAIN: Final = b"chat-tui.ticket.v1\0"
 """Keeps this use of a seed apart from every other."""
@@ -16,7 +15,7 @@ SEED_DOMAIN: Final = b"chat-tui.ticket.v1\0"
 
 def public_half(seed: bytes) -> bytes:
     """Return the part of a ticket that its invitation shows, 32 bytes."""
-    return _pair(seed).public_key().public_bytes_raw()
+    return _pair(seed).public_key
 
 
 def join_by(
@@ -35,5 +34,5 @@ def invitation(governance: Governance, ticket: bytes) -> Act | None:
     return None
 
 
-def _pair(seed: bytes) -> Ed25519PrivateKey:
-    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(SEED_DOMAIN + seed).digest())
+def _pair(seed: bytes) -> KeyPair:
+    return KeyPair(hashlib.sha256(SEED_DOMAIN + seed).digest())

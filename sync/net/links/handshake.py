@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from google.protobuf import message as protobuf
 
 from proto import link_pb2
-from sync.entries.identity import KEY_SIZE, Identity, verify
+from sync.entries.ed25519 import KEY_SIZE
+from sync.entries.identity import Identity, verify
 from sync.errors import DecodeError, RemoteError
 from sync.machine import PeerId
 from sync.net.links.noise import CipherState, Handshake, Role

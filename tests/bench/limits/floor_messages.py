@@ -1,32 +1,35 @@
-"""The floor of a message: the same libraries, bytes and tables, and no machines.
+"""The floor of a message: the same bytes and tables, OpenSSL, and no machines.
 
 Whoever sends writes header and message as protobuf, hashes and signs them, and stores them; whoever
 receives reads and writes them once more, since only canonical bytes are taken, verifies, and
-stores. Both print a line of JSON for each message.
+stores. Both print a line of JSON for each message. The goals were set beside OpenSSL's signatures,
+so floors keep these; `limits signatures` tells what a floor by libsodium takes, as the chat does.
 """
 
 import asyncio
 import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple, Protocol, TextIO
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from proto import entry_pb2, sds_pb2
 from storage.sqlite.database import PRAGMAS
 from storage.sqlite.queries import STORE, STORE_PARENTS, STORE_TEXTS
 from storage.sqlite.rows import STATEMENTS_CACHED, Row, execute_for_rows
+from sync.entries.ed25519 import KeyPair, is_signature
 from sync.entries.entry import Kind, lipmaa
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
 from tests.support.storage.stores import opened
-from tests.support.sync.entries import CHANNEL, identity
+from tests.support.sync.entries import CHANNEL
 
 ROWS_OF_COMMIT: Final = 256
 AUTHOR: Final = "alice"
+SEED: Final = hashlib.sha256(b"signing alice").digest()
 LOG: Final = 1
 PARENTS: Final = 2
 FIRST_NS: Final = 1_700_000_000_000_000_000
@@ -46,11 +49,55 @@ class Written(NamedTuple):
     text: str
 
 
+class Signatures(Protocol):
+    """A library's Ed25519."""
+
+    public_key: bytes
+
+    def sign(self, data: bytes) -> bytes:
+        """Return the signature of the one author."""
+
+    def check(self, public_key: bytes, signature: bytes, data: bytes) -> None:
+        """Verify a signature."""
+
+
+class OpenSsl:
+    """OpenSSL's, with each key read once."""
+
+    def __init__(self) -> None:
+        self._mine = Ed25519PrivateKey.from_private_bytes(SEED)
+        self.public_key = self._mine.public_key().public_bytes_raw()
+        self.sign = self._mine.sign
+        self._keys: dict[bytes, Ed25519PublicKey] = {}
+
+    def check(self, public_key: bytes, signature: bytes, data: bytes) -> None:
+        """Verify a signature."""
+        key = self._keys.get(public_key)
+        if key is None:
+            key = self._keys[public_key] = Ed25519PublicKey.from_public_bytes(public_key)
+        key.verify(signature, data)
+
+
+class Sodium:
+    """libsodium's, as the chat uses it."""
+
+    def __init__(self) -> None:
+        pair = KeyPair(SEED)
+        self.public_key, self.sign = pair.public_key, pair.sign
+
+    def check(self, public_key: bytes, signature: bytes, data: bytes) -> None:
+        """Verify a signature."""
+        assert is_signature(public_key, signature, data)
+
+
+SIGNATURES: Final[dict[str, Callable[[], Signatures]]] = {"openssl": OpenSsl, "sodium": Sodium}
+
+
 class Sender:
     """Writes the messages of one author, each after the two before."""
 
-    def __init__(self) -> None:
-        self._me = identity(AUTHOR)
+    def __init__(self, signatures: Signatures) -> None:
+        self._me = signatures
         self._written: list[tuple[bytes, bytes]] = []
 
     def write(self, text: str) -> Written:
@@ -81,9 +128,7 @@ class Sender:
         signed = entry_pb2.SignedEntry(
             header=header_bytes, signature=self._me.sign(header_bytes), body=body
         )
-        made = _message(
-            self._me.peer_id, header_bytes, header, signed.SerializeToString(), body, text
-        )
+        made = _message(me.hex(), header_bytes, header, signed.SerializeToString(), body, text)
         before.append((made.id, made.waku_hash))
         return made
 
@@ -91,8 +136,8 @@ class Sender:
 class Receiver:
     """Reads what was sent, and checks it."""
 
-    def __init__(self) -> None:
-        self._keys: dict[bytes, Ed25519PublicKey] = {}
+    def __init__(self, signatures: Signatures) -> None:
+        self._signatures = signatures
 
     def read(self, payload: bytes) -> Written:
         """Return the message in a frame, verified."""
@@ -103,10 +148,7 @@ class Receiver:
         assert header.SerializeToString() == header_bytes
         assert signed.SerializeToString() == frame.content
         assert hashlib.sha256(body).digest() == header.body_hash
-        key = self._keys.get(header.author)
-        if key is None:
-            key = self._keys[header.author] = Ed25519PublicKey.from_public_bytes(header.author)
-        key.verify(signed.signature, header_bytes)
+        self._signatures.check(header.author, signed.signature, header_bytes)
         text = entry_pb2.TextBody.FromString(body).text
         return _message(frame.sender_id, header_bytes, header, frame.content, body, text)
 

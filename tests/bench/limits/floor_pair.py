@@ -1,7 +1,7 @@
 """The floor of two programs: a sender and a receiver over TCP, as fast as they can.
 
-`python -m tests.bench.limits.floor_pair WHO PLACE COUNT [PORT]`: the receiver prints its port,
-then both print when they began and ended and what processor time they took, as JSON.
+`python -m tests.bench.limits.floor_pair WHO SIGNATURES PLACE COUNT [PORT]`: the receiver prints its
+port, then both print when they began and ended and what processor time they took, as JSON.
 """
 
 import json
@@ -18,7 +18,15 @@ from typing import Final
 
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from tests.bench.limits.floor_messages import ROWS_OF_COMMIT, Receiver, Sender, Tables, print_line
+from tests.bench.limits.floor_messages import (
+    ROWS_OF_COMMIT,
+    SIGNATURES,
+    Receiver,
+    Sender,
+    Signatures,
+    Tables,
+    print_line,
+)
 from tests.support.processes import ROOT
 
 KEY: Final = bytes(32)
@@ -36,11 +44,12 @@ class FloorPair:
     receiver_us: float
 
 
-def measure(place: Path, count: int) -> FloorPair:
-    """Run both for so many messages, in a directory."""
-    receiver = _started("receiver", place, count)
+def measure(place: Path, count: int, signatures: str = "openssl") -> FloorPair:
+    """Run both for so many messages, in a directory, with one of `SIGNATURES`."""
+    receiver = _started("receiver", signatures, str(place), str(count))
     assert receiver.stdout is not None
-    sender = _started("sender", place, count, receiver.stdout.readline().strip())
+    port = receiver.stdout.readline().strip()
+    sender = _started("sender", signatures, str(place), str(count), port)
     try:
         told = [json.loads(each.communicate(timeout=WITHIN_S)[0]) for each in (sender, receiver)]
     finally:
@@ -52,13 +61,13 @@ def measure(place: Path, count: int) -> FloorPair:
     return FloorPair(count / took, sender_us, receiver_us)
 
 
-def _started(who: str, place: Path, count: int, *port: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.bench.limits.floor_pair", who, str(place), str(count)]
-    return subprocess.Popen([*command, *port], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+def _started(*words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.bench.limits.floor_pair", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True)
 
 
-def _send(place: Path, count: int, port: int) -> None:
-    sender, tables = Sender(), Tables(place / "sender.db")
+def _send(signatures: Signatures, place: Path, count: int, port: int) -> None:
+    sender, tables = Sender(signatures), Tables(place / "sender.db")
     cipher, nonce = ChaCha20Poly1305(KEY), 0
     with (
         socket.create_connection(("127.0.0.1", port)) as there,
@@ -79,8 +88,8 @@ def _send(place: Path, count: int, port: int) -> None:
         _tell(began, cpu)
 
 
-def _receive(place: Path, count: int) -> None:
-    receiver, tables = Receiver(), Tables(place / "receiver.db")
+def _receive(signatures: Signatures, place: Path, count: int) -> None:
+    receiver, tables = Receiver(signatures), Tables(place / "receiver.db")
     cipher = ChaCha20Poly1305(KEY)
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -128,11 +137,12 @@ def _tell(began: float, cpu: float) -> None:
 
 def main() -> None:
     """Be one of the two."""
-    who, place, count, *port = sys.argv[1:]
+    who, name, place, count, *port = sys.argv[1:]
+    signatures = SIGNATURES[name]()
     if who == "sender":
-        _send(Path(place), int(count), int(port[0]))
+        _send(signatures, Path(place), int(count), int(port[0]))
     else:
-        _receive(Path(place), int(count))
+        _receive(signatures, Path(place), int(count))
 
 
 if __name__ == "__main__":

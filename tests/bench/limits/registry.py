@@ -9,6 +9,7 @@ from tests.bench.limits import (
     rate,
     reconcile,
     screen,
+    signatures,
     sketch,
     stalls,
     start,
@@ -27,5 +28,6 @@ LIMITS: Final[dict[str, Limit]] = {
         sketch.LIMIT,
         newcomer.LIMIT,
         million.LIMIT,
+        signatures.LIMIT,
     )
 }

@@ -14,10 +14,8 @@ from mnemonic import Mnemonic
 
 from sync.entries.identity import (
     PAIR_WORDS,
-    PUBLIC_KEYS_CACHED,
     WORD_BITS,
     Identity,
-    _public_key,
     fingerprint,
     pair_number,
     pair_words,
@@ -101,13 +99,6 @@ def test_a_key_has_only_one_spelling(respell: Callable[[str], str]) -> None:
     alice = person(1)
 
     assert not verify(PeerId(respell(alice.peer_id)), alice.sign(b"hello"), b"hello")
-
-
-def test_parsed_keys_are_kept_but_not_for_ever() -> None:
-    for number in range(PUBLIC_KEYS_CACHED + 10):
-        verify(PeerId(number.to_bytes(32, "big").hex()), bytes(64), b"")
-
-    assert _public_key.cache_info().currsize == PUBLIC_KEYS_CACHED
 
 
 def test_a_fingerprint_stays_the_same_for_ever() -> None:
