@@ -8,6 +8,7 @@ Rule: what comes to the terminal is what Textual's own compositor would paint, t
 inner parts are used here and nowhere else; the tests compare both.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Generic, cast
@@ -15,7 +16,7 @@ from typing import Generic, cast
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor
-from textual.events import ScreenResume
+from textual.events import Resize, ScreenResume
 from textual.geometry import Region
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
@@ -115,11 +116,16 @@ def _runs(lines: Iterable[int]) -> list[tuple[int, int]]:
     return runs
 
 
-class FrontScreen(Screen[None]):
+class Front(Screen[ScreenResultType], Generic[ScreenResultType]):
     """A screen that is composed from front to back."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # as Textual has it
-        super().__init__(id=id)
+    def __init__(
+        self,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002  # as Textual has it
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name, id, classes)
         self._compositor = FrontToBack()
         self._was_shown = False
 
@@ -128,10 +134,15 @@ class FrontScreen(Screen[None]):
         event.refresh_styles = self._was_shown
         self._was_shown = True
 
+    async def _on_resize(self, event: Resize) -> None:
+        """Textual calls this before its own: keys are heard between a first picture and this."""
+        del event
+        await asyncio.sleep(0)
 
-class FrontModal(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
-    """The same for a screen over another one."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._compositor = FrontToBack()
+class FrontScreen(Front[None]):
+    """Such a screen behind all others."""
+
+
+class FrontModal(ModalScreen[ScreenResultType], Front[ScreenResultType], Generic[ScreenResultType]):
+    """Such a screen over another one; Textual takes the styles of the first base alone."""

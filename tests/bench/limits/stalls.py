@@ -39,6 +39,8 @@ BLOCK_MS: Final = 25.0
 RESIZES: Final = 6
 REST_S: Final = 0.3
 CALM_ECHOES: Final = 60
+TYPED_WITHIN_S: Final = 0.05
+"""Of a command of 27 keys; the first letter after them would wait for them all."""
 ALL_WITHIN_S: Final = 300.0
 LOBBY: Final = open_channel("lobby")
 
@@ -70,6 +72,7 @@ def measure(place: Path, words: Sequence[str]) -> Iterator[Figure]:
         programs.run(1.0)
         calm = echoes_ms(programs, screen, CALM_ECHOES)
         programs.feed(screen, b"\x15" + f"/connect 127.0.0.1:{port}\r".encode())
+        programs.run(TYPED_WITHIN_S)
         busy: list[float] = []
         for _ in range(int(ALL_WITHIN_S)):
             busy += echoes_ms(programs, screen, 10)

@@ -1,15 +1,18 @@
 """The first paint of a start: the newest lines in their final form, and nothing before them."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
 from chat_tui.settings.schema import GLYPHS, THEME
+from chat_tui.terminal.front_to_back import FrontModal
 from tests.support.chat_tui.readings import reading, short_talk
 
 
@@ -101,3 +104,46 @@ async def test_the_style_is_read_once_and_has_the_colours_that_are_set(
 
         assert len(read_again) == 1
         assert app.screen.styles.background != dark
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40), (60, 16)])
+@pytest.mark.parametrize("key", ["f1", "f3", "f6", "ctrl+p"])
+async def test_a_screen_over_the_chat_keeps_the_styles_of_its_mounting(
+    key: str, size: tuple[int, int]
+) -> None:
+    async with reading(short_talk(), size) as (app, pilot):
+        await pilot.press(key)
+        await pilot.pause()
+        nodes = list(app.screen.walk_children(with_self=True))
+        before = [dict(node.styles.base.get_rules()) for node in nodes]
+
+        app.screen.update_node_styles(animate=False)
+
+        assert isinstance(app.screen, FrontModal)
+        assert [dict(node.styles.base.get_rules()) for node in nodes] == before
+
+
+async def test_keys_are_heard_between_the_picture_of_a_screen_and_its_resize(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    happened: list[str] = []
+    paint, resize = Screen._compositor_refresh, Screen._screen_resized
+
+    def painted(screen: Screen[Any]) -> None:
+        paint(screen)
+        if isinstance(screen, FrontModal):
+            asyncio.get_running_loop().call_soon(happened.append, "a turn of the loop")
+
+    def resized(screen: Screen[Any], size: Size) -> None:
+        if isinstance(screen, FrontModal):
+            happened.append("resized")
+        resize(screen, size)
+
+    async with reading(short_talk(), (140, 40)) as (_, pilot):
+        monkeypatch.setattr(Screen, "_compositor_refresh", painted)
+        monkeypatch.setattr(Screen, "_screen_resized", resized)
+
+        await pilot.press("f1")
+        await pilot.pause()
+
+    assert happened[:2] == ["a turn of the loop", "resized"]

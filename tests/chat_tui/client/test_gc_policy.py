@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat_tui.client.gc_policy import FULL_EVERY, YOUNG_MAX, settle
+from chat_tui.client.gc_policy import FULL_EVERY, MIDDLE_EVERY, YOUNG_MAX, settle
 
 
 @pytest.fixture(autouse=True)
@@ -18,10 +18,9 @@ def restored() -> Iterator[None]:
 
 
 def test_what_a_start_leaves_is_left_alone_and_only_looking_through_everything_is_rare() -> None:
-    _, middle, _ = gc.get_threshold()
     kept: list[list[int]] = [[], []]  # something to look through
 
     settle()
 
     assert gc.get_freeze_count() > len(kept)
-    assert gc.get_threshold() == (YOUNG_MAX, middle, FULL_EVERY)
+    assert gc.get_threshold() == (YOUNG_MAX, MIDDLE_EVERY, FULL_EVERY)
