@@ -57,7 +57,7 @@ class Playing(TypedDict, total=False):
     course: Course
 
 
-class Playback(FrontScreen):
+class Playback(FrontScreen[None]):
     """Plays `player`; without one, what `played` says, and then all scenarios, one after the other.
 
     Args:

@@ -93,7 +93,10 @@ class Preferences:
 
     def keys(self) -> dict[str, tuple[str, ...]]:
         """Return the keys of every binding, by its id."""
-        return {id: self[setting] for id, setting in KEY_SETTINGS.items()}  # noqa: A001
+        keys = dict(table.USUAL)
+        for layer in filter(None, self._layers.values()):
+            keys |= {id_: layer[row.name] for id_, row in KEY_SETTINGS.items() if row.name in layer}
+        return keys
 
     def change(self, setting: Setting[T], value: T) -> None:
         """Set a value: at once, and in the profile's file.

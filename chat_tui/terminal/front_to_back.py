@@ -116,7 +116,7 @@ def _runs(lines: Iterable[int]) -> list[tuple[int, int]]:
     return runs
 
 
-class Front(Screen[ScreenResultType], Generic[ScreenResultType]):
+class FrontScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
     """A screen that is composed from front to back."""
 
     def __init__(
@@ -140,9 +140,5 @@ class Front(Screen[ScreenResultType], Generic[ScreenResultType]):
         await asyncio.sleep(0)
 
 
-class FrontScreen(Front[None]):
-    """Such a screen behind all others."""
-
-
-class FrontModal(ModalScreen[ScreenResultType], Front[ScreenResultType], Generic[ScreenResultType]):
+class FrontModal(ModalScreen[ScreenResultType], FrontScreen[ScreenResultType]):
     """Such a screen over another one; Textual takes the styles of the first base alone."""

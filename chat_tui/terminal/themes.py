@@ -152,14 +152,20 @@ def _grounds(colours: Mapping[str, str]) -> tuple[Color, ...]:
 
 
 @lru_cache
+def _as_made(name: str) -> Mapping[str, str]:
+    """Return the colours of a theme as whoever made it wants them."""
+    return (OWN.get(name) or BUILTIN_THEMES[name]).to_color_system().generate()
+
+
+@lru_cache
 def legible_theme(name: str) -> Theme:
     """Return a theme of ours or of Textual's, its colours legible on its own background."""
     theme = OWN.get(name) or BUILTIN_THEMES[name]
     if theme.ansi:
         return theme
-    generated = theme.to_color_system().generate()
-    grounds = _grounds(generated)
-    colours = {name: Color.parse(generated[name]) for name in (*COLOURS, "foreground")}
+    made = _as_made(name)
+    grounds = _grounds(made)
+    colours = {name: Color.parse(made[name]) for name in (*COLOURS, "foreground")}
     legibles = {name: legible(colours[name], grounds, _ratio(theme.name)) for name in COLOURS}
     foreground = colours["foreground"]
     for ground, share in zip(grounds, (DIM, DIM_IN_BARS), strict=True):
@@ -181,7 +187,7 @@ def author_styles(name: str) -> tuple[Style, ...]:
     theme = legible_theme(name)
     if theme.ansi:
         return tuple([Style(color=colour, bold=True) for colour in ANSI_AUTHORS])
-    grounds = grounds_of(theme)
+    grounds = _grounds(_as_made(name))  # which are the same in the legible one
     colours = [legible(Color.parse(colour), grounds, _ratio(name)) for colour in AUTHORS]
     return tuple([Style(color=colour.hex6, bold=True) for colour in colours])
 

@@ -16,6 +16,7 @@ def test_no_usual_key_is_one_that_terminals_do_not_send() -> None:
     for row in KEYS:
         refused = [undeliverable(key, row.place) for key in row.keys.split(",")]
         assert refused == [""] * len(USUAL[row.id])
+        assert parse_keys(row.keys, row.place) == USUAL[row.id]
 
 
 def test_no_usual_key_means_two_things() -> None:
