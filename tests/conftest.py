@@ -31,6 +31,9 @@ KINDS: Final = ("spark", "slow", "net", "lan", "grid")
 NAME_MAX: Final = 200
 """Characters of a value that is part of a test's name."""
 
+LONG_JOBS: Final = ("tests/storage/pipeline/delivery/", "tests/storage/pipeline/test_plans.py")
+"""Tests of the jobs that take longest; they take as long as all the others of a Spark session."""
+
 SELDOM: Final = (5_000, 10, 100)
 """When circular garbage is looked for. Python's own (700, 10, 10) goes through all objects of all
 modules so often that it takes a quarter of the time of all tests."""
@@ -81,10 +84,16 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # xdist looks at the marks in a hook of its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give one process all that use the Spark session: it gets quicker with each job it ran."""
+    """Give each of two processes one half of all that use a Spark session.
+
+    A session gets quicker with each job it ran, and one process with all of them is twice as long
+    at it as the other at the rest.
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            where = item.path.relative_to(item.config.rootpath).as_posix()
+            half = "delivery" if where.startswith(LONG_JOBS) else "others"
+            item.add_marker(pytest.mark.xdist_group(half))
 
 
 def need_java() -> None:
@@ -116,7 +125,7 @@ def _ports_of_its_own() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
-    """One small session for all tests: to start one takes longer than all of them."""
+    """One small session for all tests of a process: to start one takes longer than most."""
     need_java()
     from storage.pipeline.spark.session import Cluster, session  # noqa: PLC0415  # 491 MB for few tests
 

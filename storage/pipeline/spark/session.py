@@ -251,6 +251,9 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         # wanted unless it is asked for
         "spark.ui.enabled": str(cluster.ui is not None).lower(),
         "spark.ui.showConsoleProgress": "false",
+        # with it, four calls into Java go along with each operation on a column, to say in which
+        # line of ours it stands: nearly half of the calls of a job
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         # an export is many small files: opening one does not cost what reading 4 MB does
         "spark.sql.files.openCostInBytes": str(64 * 1024),

@@ -2,16 +2,17 @@
 
 import json
 import shutil
-import subprocess
-import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from storage.archive.tables import LOG_DIR
+from storage.pipeline.command import cli
 from tests.support.storage.diffs import ran
 from tests.support.storage.table_pages import stale
 
@@ -39,8 +40,6 @@ REPLIES = FOUND | {"sessions": 12}
 """That of 1.3 is of three people as well: nine messages, five of them replies, and six sessions."""
 
 JOBS = ("consolidate", "audit", "fingerprints", "delivery", "report")
-SMALL = ("--master", "local[2]", "--memory", "1g")
-WITHIN_S = 300
 
 
 @pytest.mark.spark
@@ -67,7 +66,9 @@ def test_every_job_reads_every_format(spark: "SparkSession", export: Path, tmp_p
 
 
 @pytest.mark.spark
-def test_what_a_later_format_adds_is_counted_and_told(tmp_path: Path) -> None:
+def test_what_a_later_format_adds_is_counted_and_told(
+    spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     export, out = tmp_path / "export", tmp_path / "out"
     shutil.copytree(NEWEST, export)
     [file] = (export / LOG_DIR).rglob("*.parquet")
@@ -76,16 +77,11 @@ def test_what_a_later_format_adds_is_counted_and_told(tmp_path: Path) -> None:
     schema = pq.read_schema(file).append(pa.field("mood", pa.string()))
     pq.write_table(pa.Table.from_pylist([*rows, strange], schema), file)
 
-    words = ("pipeline", "delivery", str(export), "--out", str(out), *SMALL)
-    done = subprocess.run(
-        [sys.executable, "-m", "chat_tui", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WITHIN_S,
-    )
+    # the whole command, but for a Java of its own
+    monkeypatch.setattr("storage.pipeline.job_runner.session", lambda *_, **__: nullcontext(spark))
+    done = CliRunner().invoke(cli, ["delivery", str(export), "--out", str(out)])
 
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.output
     jobs = json.loads((out / "manifest.json").read_text())["jobs"]
 
     assert jobs["delivery"]["made"]["unknown_columns"] == {"mood": 1}

@@ -13,6 +13,7 @@ from storage.pipeline.job_context import Work
 from storage.pipeline.report.sections import delivery_rows
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.synthetic.plan import Faults
+from storage.results import Figures
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from tests.support.storage.deliveries import (
     CLOCKS,
@@ -129,29 +130,27 @@ def stepping() -> list[Event]:
     return events
 
 
-def test_a_clock_that_was_set_is_told_with_its_time(spark: "SparkSession", tmp_path: Path) -> None:
-    made_ = export(tmp_path / "a", rows_of(CLOCKS, stepping()), HOSTS)
+@pytest.fixture(scope="module")
+def stepped(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Return the figures of the two."""
+    place = tmp_path_factory.mktemp("stepped")
+    made_ = export(place / "a", rows_of(CLOCKS, stepping()), HOSTS)
+    return run_over(spark, place / "out", made_).figures
 
-    ran = run_over(spark, tmp_path / "out", made_)
 
-    clocks = ran.figures["clocks"]
+def test_a_clock_that_was_set_is_told_with_its_time(stepped: Figures) -> None:
+    clocks = stepped["clocks"]
     assert (clocks["pairs"], clocks["pairs_with_steps"]) == (0, 1)
     [step] = clocks["steps"]
     assert (step["a"], step["b"]) == ("one", "two")
     assert step["by_ns"] == HOUR - 40 * MILLISECOND
     assert step["from_ns"] <= 30 * SECOND <= step["to_ns"] < 60 * SECOND
-    told = dict(delivery_rows(ran.figures))
+    told = dict(delivery_rows(stepped))
     assert told["clock set"].startswith("that of one or of two, by 60.0 min or more, between 1970")
     assert "-" not in told.get("clocks", "")
 
 
-def test_messages_over_a_clock_that_was_set_are_counted_and_not_timed(
-    spark: "SparkSession", tmp_path: Path
-) -> None:
-    made_ = export(tmp_path / "a", rows_of(CLOCKS, stepping()), HOSTS)
-
-    figures = run_over(spark, tmp_path / "out", made_).figures
-
-    assert figures["due"] == figures["messages"] == figures["delivered_of_due"] == 20
-    assert (figures["convergence"]["complete"], figures["convergence"]["count"]) == (20, 0)
-    assert dict(delivery_rows(figures))["not timed"] == "20 of these: clocks cannot be compared"
+def test_messages_over_a_clock_that_was_set_are_counted_and_not_timed(stepped: Figures) -> None:
+    assert stepped["due"] == stepped["messages"] == stepped["delivered_of_due"] == 20
+    assert (stepped["convergence"]["complete"], stepped["convergence"]["count"]) == (20, 0)
+    assert dict(delivery_rows(stepped))["not timed"] == "20 of these: clocks cannot be compared"

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(params=BASES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def place(request: pytest.FixtureRequest, spark: "SparkSession", tmp_path: Path) -> Path:
     """The directory of a test, as each scheme calls it."""
-    spark: SparkSession = request.getfixturevalue("spark")
     bind(spark)
     return over(request.param, tmp_path)
 

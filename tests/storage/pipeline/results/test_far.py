@@ -21,9 +21,8 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture(params=["demo", "viewfs"])
-def out(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def out(request: pytest.FixtureRequest, spark: "SparkSession", tmp_path: Path) -> Path:
     """Directory of the results, as each scheme calls it."""
-    spark: SparkSession = request.getfixturevalue("spark")
     bind(spark)
     return over(request.param, tmp_path)
 

@@ -41,6 +41,21 @@ def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> No
     assert written.startswith(GENERATED.partition("*")[0])
 
 
+def test_queries_are_put_together_without_saying_in_which_line_each_column_stands(
+    spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.errors import utils  # noqa: PLC0415
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    sites: list[int] = []
+    monkeypatch.setattr(utils, "_enable_debugging_cache", None)  # it is asked for once a process
+    monkeypatch.setattr(utils, "_capture_call_site", lambda depth: sites.append(depth) or "")
+
+    spark.range(9).select(F.col("id") + 1)
+
+    assert sites == []
+
+
 def test_rows_are_divided_by_how_many_there_are_and_for_each_core() -> None:
     from storage.pipeline.spark.session import MB, PARTITIONS_MAX, partitions  # noqa: PLC0415
 
