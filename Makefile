@@ -67,13 +67,14 @@ fast: $(VENV)/.dev
 	MAKEFLAGS= $(BIN)/pytest -q $(SPREAD)
 
 # CI has run the fast tests in `make check` a moment before: `make test CHECKED=yes` runs the others.
-MACHINES := not grid and not spark and not net and not lan
+MACHINES := not grid and not spark
 ifdef CHECKED
-MACHINES := slow and $(MACHINES)
+MACHINES := (slow or net or lan) and $(MACHINES)
 endif
 
 # What opens sockets, starts programs or fills a terminal waits for real time most of its own, so
-# many run at a time; of Spark's, one process runs all that share a session.
+# many run at a time, and what waits for nothing runs beside it; of Spark's, each of two processes
+# has a session and half of what needs one.
 ifeq ($(origin FILE),command line)
 test: $(VENV)/.dev $(VENV)/.classes
 	@for path in $(FILE); do test -e "$${path%%::*}" || { \
@@ -82,7 +83,6 @@ test: $(VENV)/.dev $(VENV)/.classes
 else
 test: $(VENV)/.dev $(VENV)/.classes ## every kind of test, on a fixed sample of seeds; of one room: FILE=tests/sync/sds
 	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
-	$(BIN)/pytest $(SPREAD) -m "(net or lan) and not grid and not spark"
 	$(BIN)/pytest --numprocesses 2 --dist loadgroup -m "spark and not grid"
 endif
 
