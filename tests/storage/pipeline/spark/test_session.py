@@ -48,8 +48,13 @@ def test_queries_are_put_together_without_saying_in_which_line_each_column_stand
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
     sites: list[int] = []
+
+    def site(depth: int) -> str:
+        sites.append(depth)
+        return ""
+
     monkeypatch.setattr(utils, "_enable_debugging_cache", None)  # it is asked for once a process
-    monkeypatch.setattr(utils, "_capture_call_site", lambda depth: sites.append(depth) or "")
+    monkeypatch.setattr(utils, "_capture_call_site", site)
 
     spark.range(9).select(F.col("id") + 1)
 
