@@ -99,6 +99,9 @@ class Ends:
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         by_rule = self._choosing.begins_with_handshake(channel, peer)
         at = now + _after(failures, FAILED_RETRY_MAX if by_rule else RETRY_MAX)
+        brought = event.got >= PUSHED_MANY
+        if brought:  # a part of a long history: the next one waits for nothing
+            at = now
         if outcome is Outcome.BENIGN and ended is not None and ended.is_tried_again:
             self._slots.wish(channel, peer, replace(ended, at=at, failures=failures))
         elif outcome is Outcome.BENIGN:
@@ -108,7 +111,9 @@ class Ends:
         elif ended is not None and not ended.once and (by_rule or not ended.is_search):
             self._slots.wish(channel, peer, replace(ended, at=at, failures=failures, moved=0))
         elif ended is None:  # it may be over for the peer, which then does not try again
-            self._slots.wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
+            self._slots.wish(
+                channel, peer, Wish(now if brought else now + 2 * RETRY_FIRST, CUT_SHORT)
+            )
 
     def go_on(self, event: Ended, ended: Wish | None, now: Nanos) -> bool:
         """Begin at once what the handshakes of a session have picked; return whether they did.

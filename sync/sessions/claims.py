@@ -1,8 +1,8 @@
 """The memory that sessions take for what peers claim: one budget for all of a node.
 
 A peer claims for nothing: that it holds what nobody has, or that it holds nothing. Each id claimed
-is kept until its session is over. It counts as 330 bytes, what it takes as an object; in the tables
-of a session and its channel it takes 76.
+is kept until its session is over. It counts as 100 bytes: in the tables of a session and of its
+channel it takes 76.
 
 Rules:
 1. A session may take most of what the others leave, so that a few cannot take everything, and a
@@ -18,18 +18,17 @@ from typing import Final, Protocol
 FOUND_AT_ONCE: Final = 16_384
 """Ids that one payload of a protocol may show to be missing (`sync.waku.division.ITEMS_MAX`)."""
 
-CLAIM_BYTES: Final = 330
+CLAIM_BYTES: Final = 100
 """Of one id that a session found, as long as it goes on."""
 
 CLAIMS_BYTES_MAX: Final = 48 * 1024 * 1024
 """All sessions of a node together."""
 
 SHARE: Final = (3, 4)
-"""Part of what the others leave that a session may take: a hundred thousand ids for the first one,
-which is the history of a channel of the size we are made for."""
+"""Part of what the others leave that a session may take: 377,000 ids for the first one."""
 
 CLAIMS_LEAST: Final = FOUND_AT_ONCE * CLAIM_BYTES
-"""Bytes a session may take however much others have, 5 MB: with less it would not get beyond its
+"""Bytes a session may take however much others have, 1.6 MB: with less it would not get beyond its
 first payload. So few sessions may go on (`SESSIONS_MAX`, `ANSWERED_MAX`), and others give way."""
 
 

@@ -469,6 +469,11 @@ class Session:
         return CLAIM_BYTES * ids + self.transfer.waiting_bytes + self.brought.size
 
     @property
+    def is_brought(self) -> bool:
+        """Whether both have compared all they will, and what was missing is on its way."""
+        return self.exchanged is not None and self.transfer.lacking > 0 and not self.given_up
+
+    @property
     def converged(self) -> bool:
         """True if both sides hold the same once all has come: proved, where it is checked."""
         if self.checked is not None:

@@ -320,7 +320,11 @@ class Sessions:
     def _handle_opened_stream(
         self, offered: SessionOffered, now: Nanos, offset: Nanos
     ) -> list[Effect]:
-        """Answer a session; where both began one, the one of the smaller key goes on."""
+        """Answer a session; where both began one, the one of the smaller key goes on.
+
+        One that has found out what is missing, and is being brought it, goes on in any case: it
+        would be found once more, and brought twice.
+        """
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)
         if protocol is None or self._blocked(protocol.plane):
@@ -330,7 +334,7 @@ class Sessions:
         session.announced = offered.announced
         running = self.running.get(session.key)
         if running is not None:
-            if running.initiated and self._terms.me < peer:
+            if (running.initiated and self._terms.me < peer) or running.is_brought:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session

@@ -282,6 +282,8 @@ COLUMNS: Final = {"Digest": 8, "IdTable": 64, "OrderedLog": 8, "Probes": 8, "Run
 
 COLUMNS_MIN: Final = 4096
 """Of an empty one: an `IdTable` begins with a thousand parts, a `Run` with room to grow."""
+CLAIMED: Final = {"Run": claims.CLAIMS_BYTES_MAX // claims.CLAIM_BYTES}
+"""A session keeps in one what it has found missing, too."""
 
 SIMULATED: Final = "sync.sim."
 """Our own module: what a world knows of all its nodes together is no table of one."""
@@ -306,7 +308,7 @@ def tables(one: Runner) -> Iterator[Table]:
         owner = name.split(".", maxsplit=1)[0]
         bound = BOUNDS.get(name)
         if owner in COLUMNS:
-            most: int | None = COLUMNS[owner] * scale.stored + COLUMNS_MIN
+            most: int | None = COLUMNS[owner] * scale.stored + COLUMNS_MIN + CLAIMED.get(owner, 0)
         else:
             most = bound(scale) if callable(bound) else bound
         yield Table(name, size, most)

@@ -73,6 +73,8 @@ class Answerer:
         """Payloads of this turn that are written."""
         self._put_off_from: SyncId | None = None
         """From here on this turn is full."""
+        self._end = ORIGIN
+        """Where what is being answered ends."""
         self._step = Step()
         self._reserve = max(parameters.wide_partitions, parameters.partitions) + 3 * RUNGS_MAX
         """Ranges it may take to answer one more, and then to end the payload."""
@@ -107,11 +109,22 @@ class Answerer:
         step.done = done
         return step
 
+    def written(self, *, last: bool) -> list[Ranges]:
+        """Return what is answered and not yet sent; nothing is answered after it.
+
+        None where it would be one payload too many: only the last one may end a turn.
+        """
+        if self._answer.settles or not (last or self._closed + 1 < self._payloads_max):
+            return []
+        if last:
+            self._answer.skip_to(self._end)
+        return [self._answer.ranges]
+
     def _answering(
         self, received: Ranges, floor: SyncId, *, first: bool, last: bool
     ) -> Iterator[None]:
         """Answer the ranges of a payload; pauses between steps."""
-        end = received.upper(-1)
+        self._end = end = received.upper(-1)
         if floor > ORIGIN:
             received = self._above(floor, received)
         received = self._backlog.resumed(received)

@@ -11,6 +11,9 @@ Rules:
    their range; the first open range of a payload always fits or is divided, so every round settles
    something.
 5. Between two that both know it an answer may have several payloads (`turn.Turn`).
+6. A side that has found as much as there is room for says so by a payload without ranges. Who holds
+   what the other one lacks stops at half of its room, after what it has counted, so that the other
+   one, with as much room, has counted the same. What is still on its way then is passed over.
 """
 
 from collections import deque
@@ -40,6 +43,9 @@ ROUNDS_MAX = 256
 NEED_MAX = 500_000
 """Ids one session may find missing, some 80 MB; what is beyond is left to the next one."""
 
+IN_FLIGHT_MAX = 2 * PAYLOADS_MAX
+"""Payloads of a peer that may come after we had enough: the rest of its turn, and what it says to
+the part of ours that it has heard."""
 
 DIFFERENCES_MAX = 2**63 - 1
 """No limit but the others."""
@@ -151,6 +157,10 @@ class Reconciliation:
         """Payloads that came, the first of them being answered."""
         self._steps: Iterator[None] = iter(())
         """Steps of the answer to that."""
+        self._on_its_way = 0
+        """Payloads of the peer that may still come, though we have ended the session."""
+        self._is_ending = False
+        """Whether the peer has said that it is finished, and what came before is still read."""
         self._empty = RangesData(CLUSTER, shards)
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING
         self._expires_at = opened_at + INACTIVITY_MAX
@@ -194,7 +204,10 @@ class Reconciliation:
 
     def _on_payload(self, payload: RangesData, now: Nanos) -> list[Effect]:
         """Answer a payload (Waku Sync, "Responding to a `RangesData` payload")."""
-        if self._phase is not Phase.AWAITING:
+        if self._phase is Phase.FINISHED and (self._on_its_way or not payload.ranges):
+            self._on_its_way = max(0, self._on_its_way - 1)
+            return []
+        if self._phase is not Phase.AWAITING or self._is_ending:
             raise RemoteError(f"a reconciliation payload came while {self._phase.value}")
         if self._rounds == ROUNDS_MAX:
             raise RemoteError(f"reconciliation is not done after {ROUNDS_MAX} payloads")
@@ -202,7 +215,8 @@ class Reconciliation:
             return self._refuse(payload)
         if not payload.ranges:
             self._rounds += 1
-            return [self._settled()]
+            self._is_ending = bool(self._unanswered)
+            return [] if self._is_ending else [self._settled()]
         if len(self._unanswered) == self._turn.payloads_max:
             raise RemoteError("more payloads came than a turn has, before our answer")
         received = self._turn.take(payload.ranges)
@@ -227,26 +241,40 @@ class Reconciliation:
         need, have = step.need, step.have
         found = len(need) + len(have)
         if self._need + len(need) > NEED_MAX or found > self._room():
-            return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
+            return self._end_with_enough()
         self._need += len(need)
         self._have += len(have)
         self._expires_at = now + INACTIVITY_MAX
         effects: list[Effect] = []
-        if not (received.last and received.settled):
+        if not (received.last and received.settled) and not self._is_ending:
             effects += [self._send(ranges) for ranges in step.payloads]
         if found:
             effects.append(Differences(need, have))
+        if have and self._is_several and self._have > self._room() - found:
+            rest = self._answerer.written(last=received.last)
+            return [*effects, *[self._send(one) for one in rest], *self._end_with_enough()]
         if not step.done:
             return [*effects, Continue()]
         self._unanswered.popleft()
-        if received.last:
+        if received.last and not self._is_ending:
             if not step.payloads[-1]:
                 return [*effects, self._settled()]
             self._step(Step.ANSWERED)
         if self._unanswered:
             self._take_next()
             effects.append(Continue())
+        elif self._is_ending:
+            effects.append(self._settled())
         return effects
+
+    @property
+    def _is_several(self) -> bool:
+        return self._turn.payloads_max > 1
+
+    def _end_with_enough(self) -> list[Effect]:
+        """End a session that has found as much as it may."""
+        self._on_its_way = IN_FLIGHT_MAX if self._is_several else 0
+        return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
 
     def _settled(self) -> Finished:
         """End the session: there is nothing left to be done."""

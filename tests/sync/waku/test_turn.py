@@ -187,17 +187,24 @@ def open_payload(machine: Reconciliation, monkeypatch: pytest.MonkeyPatch) -> No
     assert machine.handle(PayloadReceived(questions), NOW) == [Continue()]
 
 
-def test_a_payload_without_ranges_ends_the_session_in_the_midst_of_an_answer(
+def test_a_payload_without_ranges_ends_the_session_once_what_came_before_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine = session(Role.RESPONDER, {numbered(1)}, NARROW, 4)
     open_payload(machine, monkeypatch)
 
-    [finished] = machine.handle(PayloadReceived(payload()), NOW)
+    assert machine.handle(PayloadReceived(payload()), NOW) == []
+    with pytest.raises(RemoteError, match="while"):
+        machine.handle(PayloadReceived(payload(Skip(EVERYTHING))), NOW)
+    effects = machine.handle(Continue(), NOW)
+    while effects == [Continue()]:
+        effects = machine.handle(Continue(), NOW)
 
+    [finished] = effects  # and nothing is sent: nobody listens
     assert isinstance(finished, Finished)
     assert machine.phase is Phase.FINISHED
     assert machine.handle(Continue(), NOW) == []
+    assert machine.handle(PayloadReceived(payload()), NOW) == []  # it has said so before
 
 
 @pytest.mark.parametrize(("takes", "more"), [(OLD, 0), (2, PAYLOADS_MAX - 1)])
