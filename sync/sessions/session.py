@@ -470,7 +470,7 @@ class Session:
 
     @property
     def is_brought(self) -> bool:
-        """Whether both have compared all they will, and what was missing is on its way."""
+        """True once both have compared all they will, while what was missing is on its way."""
         return self.exchanged is not None and self.transfer.lacking > 0 and not self.given_up
 
     @property

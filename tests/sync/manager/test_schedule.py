@@ -20,7 +20,15 @@ from sync.manager.values import (
     Sought,
     Start,
 )
-from sync.manager.wishes import ASKED, CUT_SHORT, MISSING, NEW_LINK, REGULAR, REGULAR_WHOLE
+from sync.manager.wishes import (
+    ASKED,
+    CUT_SHORT,
+    MISSING,
+    NEW_LINK,
+    PUSHED_MANY,
+    REGULAR,
+    REGULAR_WHOLE,
+)
 from sync.sessions.sync_config import PERIOD, SESSIONS_MAX
 from sync.sessions.values import PUT_OFF, SHARE, Outcome
 from tests.support.sync.alone.managers import (
@@ -131,9 +139,19 @@ def test_a_session_that_brought_something_goes_on_soon() -> None:
 
     for number in range(10):
         now = NOW + number * 10 * SECOND
-        assert not made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=1000), now)
+        few = Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=PUSHED_MANY - 1)
+        assert not made.handle(few, now)
         assert due(made) == now + RETRY_FIRST
         assert made.handle(Tick(), due(made))
+
+
+def test_a_session_that_brought_a_part_of_a_long_history_goes_on_at_once() -> None:
+    made = Manager(ME, random.Random(0), WAKU_ONLY)
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    for number in range(10):
+        many = Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=PUSHED_MANY)
+        assert made.handle(many, NOW + number * SECOND)
 
 
 def test_a_session_that_failed_is_tried_again_ever_later() -> None:
