@@ -1,7 +1,7 @@
 """Checks messages that wait to be handled on threads: signatures take half of a message's time.
 
-OpenSSL lets go of the interpreter's lock while it verifies. So what waits is checked while a batch
-is committed, when the event loop has little to do, and the loop awaits what is left then.
+libsodium lets go of the interpreter's lock while it verifies. So what waits is checked while a
+batch is committed, when the event loop has little to do, and the loop awaits what is left then.
 
 Rules:
 1. Order is kept: messages are handled after their check, in the order in which they wait.
