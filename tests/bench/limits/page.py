@@ -35,13 +35,9 @@ REST: Final[Mapping[str, str]] = {
     "processors",
     "sender": "a line is two rows written and two events, where the floor has one of each, and "
     "hundreds of calls of Python, none of which takes a twentieth",
-    "receiver": "650 calls of Python a message; none takes a twentieth but verifying, which "
-    "the floor has too",
-    "latency_1000_p99": "both programs and this measurement take 1.6 of two processors at 1,000 "
+    "latency_1000_p99": "both programs and this measurement take 1.55 of two processors at 1,000 "
     "lines a second, in small commits that cost most, so lines wait for a processor in some runs",
     "latency_2500_p99": "2,500 a second is above what both keep up with (`rate`), so lines wait",
-    "newcomer_cpu": "the loop, 110 to 130 us a message; threads and disk take little more than "
-    "verifying and storing do in the floor",
     "newcomer_seconds": "the loop of one process, which signatures no longer keep, and the program "
     "it fetches from, on two processors",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
