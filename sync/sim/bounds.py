@@ -282,6 +282,7 @@ COLUMNS: Final = {"Digest": 8, "IdTable": 64, "OrderedLog": 8, "Probes": 8, "Run
 
 COLUMNS_MIN: Final = 4096
 """Of an empty one: an `IdTable` begins with a thousand parts, a `Run` with room to grow."""
+
 CLAIMED: Final = {"Run": claims.CLAIMS_BYTES_MAX // claims.CLAIM_BYTES}
 """A session keeps in one what it has found missing, too."""
 

@@ -41,7 +41,7 @@ ROUNDS_MAX = 256
 """Payloads received. A peer without any of our million messages takes some 170; this one stalls."""
 
 NEED_MAX = 500_000
-"""Ids one session may find missing, some 80 MB; what is beyond is left to the next one."""
+"""Ids one session may find missing, some 40 MB; what is beyond is left to the next one."""
 
 IN_FLIGHT_MAX = 2 * PAYLOADS_MAX
 """Payloads of a peer that may come after we had enough: the rest of its turn, and what it says to
