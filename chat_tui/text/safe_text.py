@@ -8,6 +8,7 @@ Rules:
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from rich.cells import cell_len, chop_cells, split_graphemes
@@ -26,6 +27,9 @@ LINES_MAX: Final = 300
 terminal of 80 columns leaves for it, so that only floods of newlines are cut."""
 
 NAMELESS: Final = "(no name)"
+
+NICKS_KEPT: Final = 256
+"""Names whose short line is kept: each message has one, and a channel has few."""
 
 _ANSI_SEQUENCE: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _HARMLESS: Final = re.compile(r"[\n -~]*")
@@ -89,6 +93,7 @@ def _visible_of(others: str) -> Iterator[str]:
             yield character
 
 
+@lru_cache(NICKS_KEPT)
 def clean_nick(nick: str) -> str:
     """Return `nick` as one short line of visible characters, `NAMELESS` if none is left."""
     words = _without_joints(clean_text(nick)).split()  # names must not differ in what hides

@@ -213,25 +213,25 @@ class LogFile:
         plain: list[Row] = []
         for at, first, notes in chunks:
             for seq, note in enumerate(notes, first):
-                channel, kind, peer, message_id, lamport, size, route, details = note
+                peer, message_id, lamport = note.peer, note.message_id, note.lamport
                 row = (
                     self._boot,
                     seq,
                     at,
-                    self._number(db, channel),
-                    NUMBER_OF[kind],
+                    self._number(db, note.channel),
+                    NUMBER_OF[note.kind],
                     None if peer is None else self._number(db, peer),
                     None if message_id is None else bytes.fromhex(message_id),
                     None if lamport is None else min(lamport, BIGINT_MAX),
-                    size,
-                    NUMBER_OF_ROUTE[route],
+                    note.size,
+                    NUMBER_OF_ROUTE[note.route],
                 )
-                if details is None:
+                if note.details is None:
                     plain.append(row)
                 else:
                     execute_for_rows(db, INSERT, plain)
                     plain.clear()
-                    session, round_, protocol, role, *rest = details
+                    session, round_, protocol, role, *rest = note.details
                     place = None if role is None else ROLES.index(role)
                     db.execute(INSERT_DETAILS, (*row, session, round_, protocol, place, *rest))
         execute_for_rows(db, INSERT, plain)

@@ -197,10 +197,11 @@ def message_id_of(header_bytes: bytes) -> MessageId:
 
 def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
     """Return the content of the SDS message that carries an entry (PROTOCOL 2)."""
-    from proto import entry_pb2  # noqa: PLC0415  # see above
-
-    signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
-    return signed.SerializeToString(deterministic=True)
+    parts: list[bytes] = []
+    for tag, field in ((b"\x0a", header_bytes), (b"\x12", signature), (b"\x1a", body)):
+        if field:  # as protobuf leaves out what is empty
+            parts += (tag, encode_uvarint(len(field)), field)
+    return b"".join(parts)
 
 
 def open_content(content: bytes) -> Entry:
@@ -225,8 +226,7 @@ def open_content(content: bytes) -> Entry:
     parsed.DiscardUnknownFields()
     if parsed.SerializeToString(deterministic=True) != header_bytes:
         raise DecodeError("the entry's header is not in its canonical form")
-    signed.DiscardUnknownFields()
-    if signed.SerializeToString(deterministic=True) != content:
+    if encode_content(header_bytes, signature, body) != content:
         raise DecodeError("the entry is not in its canonical form")
     if len(signature) != SIGNATURE_SIZE:
         raise DecodeError(f"signature of {len(signature)} bytes")

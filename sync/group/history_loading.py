@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice, takewhile
 from typing import Final
 
+from msgspec.structs import replace
+
 from sync.group.ingest import content_of
 from sync.group.values import LoadHeldBack, Outline
 from sync.machine import SECOND, MessageId, Nanos, PeerId, earlier
@@ -302,7 +304,7 @@ class Loading:
     ) -> tuple[list[Content], list[LoadHeldBack]]:
         """Return what takes its place now, the oldest first, and what to load next."""
         taken = [
-            content_of(outline)._replace(direct=outline.message_id in self.direct)
+            replace(content_of(outline), direct=outline.message_id in self.direct)
             for outline in outlines
             if outline.message_id in self.ids
         ]

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from sync.entries.entry import Header, lipmaa
 from sync.machine import MessageId, PeerId
 from sync.structures.log_spans import LogHeight, LogSpan
@@ -56,7 +58,7 @@ class Claim(NamedTuple):
     but: int | None = None
 
 
-class Run(NamedTuple):
+class Run(Struct, frozen=True):
     """Neighbouring entries of a log, from number `first` to `last`.
 
     `anchors` are the ids of those that entries above `last` link to, 32 bytes each, ascending
@@ -171,7 +173,8 @@ class _Log:
             return False
         if at + 1 < len(self.runs) and self.runs[at + 1].first == seq + 1:
             return False
-        first, _, anchors, claims = self.runs[at]
+        run = self.runs[at]
+        anchors, claims = run.anchors, run.claims
         skip, unlinked = _step_to(seq)
         if bytes.fromhex(backlink) != anchors[-ID_BYTES:] or (skiplink is None) is (skip > 0):
             return False
@@ -182,7 +185,7 @@ class _Log:
             elif anchors[place_of_it : place_of_it + ID_BYTES] != named:
                 return False
         kept = anchors[: max(len(anchors) - unlinked, 0)]
-        grown = Run(first, seq, kept + bytes.fromhex(message_id), claims)
+        grown = Run(run.first, seq, kept + bytes.fromhex(message_id), claims)
         self.runs[at] = _ended(grown, self.fault)
         return True
 

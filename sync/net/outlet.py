@@ -105,7 +105,7 @@ class Outlet:
                 self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
                 message = decode(loaded[message_id].payload)
-                frame = encode(message._replace(bloom_filter=bloom_filter))
+                frame = encode(replace(message, bloom_filter=bloom_filter))
                 self._broadcast_again(channel, loaded[message_id], frame)
             case values.Deliver(message_id, None):
                 self.logbook.loaded(loaded[message_id].entry.header.lamport, 0)

@@ -11,7 +11,9 @@ Rules:
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from sync.errors import LocalError
 from sync.group import values
@@ -63,7 +65,7 @@ PEERS_MAX: Final = 4_096
 """Streams whose peers are known; those opened longest ago are forgotten."""
 
 
-class Addressed(NamedTuple):
+class Addressed(Struct, frozen=True):
     """An input and the channel it is for."""
 
     channel: ChannelId

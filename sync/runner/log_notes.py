@@ -6,6 +6,8 @@ A note costs the live chat a microsecond: what few rows have stands in `Details`
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner.log_rows import REASON_MAX, LogKind, LogRow, Role, Route
 
@@ -24,7 +26,7 @@ class Details(NamedTuple):
     reason: str | None = None
 
 
-class Note(NamedTuple):
+class Note(Struct, frozen=True):
     """See the module docstring, and `sync.runner.log_rows.LogRow`."""
 
     channel: ChannelId
@@ -55,10 +57,10 @@ def rows_of(
     for at, first, notes in chunks:
         mono_ns = None if anchor is None else at - anchor
         for seq, note in enumerate(notes, first):
-            channel, kind, peer, message_id, lamport, size, route, details = note
-            more = details or NO_DETAILS
+            more = note.details or NO_DETAILS
             yield LogRow(
-                run, boot, seq, at, node, peer, channel, kind, message_id, lamport, size,
-                more.session, more.round, mono_ns, route, more.protocol, more.role, more.outcome,
+                run, boot, seq, at, node, note.peer, note.channel, note.kind, note.message_id,
+                note.lamport, note.size, more.session, more.round, mono_ns, note.route,
+                more.protocol, more.role, more.outcome,
                 more.items_in, more.items_out, more.estimate, more.reason,
             )  # fmt: skip

@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -219,9 +221,9 @@ class Logbook:
             if note.lamport is None and note.kind in LOADED and self._lacking:
                 lamport, size = self._lacking.popleft()
                 if note.kind is LogKind.DELIVERED:
-                    yield note._replace(lamport=lamport)
+                    yield replace(note, lamport=lamport)
                 else:
-                    yield note._replace(lamport=lamport, size=size)
+                    yield replace(note, lamport=lamport, size=size)
             else:
                 yield note
 

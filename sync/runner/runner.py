@@ -9,7 +9,7 @@ releases nothing.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, TypeAlias, get_args
+from typing import Final, TypeAlias, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -82,7 +82,7 @@ Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
 
 
-class Release(NamedTuple):
+class Release(Struct, frozen=True):
     """An effect that may happen now, and the channel it is of."""
 
     channel: ChannelId
@@ -143,10 +143,11 @@ def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
     """
     looks = {one.message_id: one.look for one in altered}
     told: set[MessageId] = set()
-    for at, (channel, effect) in enumerate(batch.releases if looks else ()):
+    for at, release in enumerate(batch.releases if looks else ()):
+        effect = release.effect
         if isinstance(effect, TELLING) and effect.message_id in looks:
             look = looks[effect.message_id]
-            batch.releases[at] = Release(channel, replace(effect, look=look))
+            batch.releases[at] = Release(release.channel, replace(effect, look=look))
             told.add(effect.message_id)
     batch.releases += [Release(one.channel, one) for one in altered if one.message_id not in told]
 
@@ -422,7 +423,7 @@ class Runner:
             batch.announcements += told
 
     def _handle(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
-        channel, event = addressed
+        channel, event = addressed.channel, addressed.event
         batch.inputs.append(addressed)
         group = self.groups.get(channel)
         if group is None:
@@ -467,7 +468,7 @@ class Runner:
             self._tell_manager(channel, managed, now)
 
     def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
-        channel, event = addressed
+        channel, event = addressed.channel, addressed.event
         match event:
             case values.PeerJoined(peer, accepts, host):
                 logs = len(self.groups[channel].logs)

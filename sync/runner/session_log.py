@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, PeerId
@@ -155,7 +157,7 @@ class SessionLog:
         if len(self._live) > SESSIONS_MAX:
             del self._live[next(iter(self._live))]
         note = live.note(channel, LogKind.LIVE_STARTED, 0)
-        return note._replace(details=live.details()._replace(round=None, reason=short(began.why)))
+        return replace(note, details=live.details()._replace(round=None, reason=short(began.why)))
 
     def _is_round(self, number: int, event: values.Input) -> bool:
         """Return whether what is sent is a round by itself; a live session has none."""
@@ -231,4 +233,4 @@ def _ended(
         estimate=effect.estimate or None,
         reason=short(effect.result),
     )
-    return session.note(channel, kind, session.size)._replace(details=details)
+    return replace(session.note(channel, kind, session.size), details=details)

@@ -1,7 +1,7 @@
 """Inputs and effects of an SDS channel."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -55,7 +55,7 @@ class AskAgain(Struct, frozen=True):
     gaps: tuple[Content, ...] = ()
 
 
-class Received(NamedTuple):
+class Received(Struct, frozen=True):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
     `from_author`: it came straight from its sender, so its filter counts, and a sync message. `via`
@@ -201,7 +201,7 @@ Input: TypeAlias = (
 )
 
 
-class Broadcast(NamedTuple):
+class Broadcast(Struct, frozen=True):
     """Send this message to everybody."""
 
     message: Message
@@ -235,27 +235,27 @@ class Retrieve(Struct, frozen=True):
     wanted: tuple[HistoryEntry, ...]
 
 
-class Delivered(NamedTuple):
+class Delivered(Struct, frozen=True):
     """A message took its place in the log."""
 
     message_id: MessageId
     after_gap: bool
 
 
-class Held(NamedTuple):
+class Held(Struct, frozen=True):
     """A message waits for its dependencies."""
 
     message_id: MessageId
 
 
-class Missing(NamedTuple):
+class Missing(Struct, frozen=True):
     """A message we lack was named by `named_by`, a message id or the sender of a sync message."""
 
     message_id: MessageId
     named_by: str
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """A missing message came, or is given up as lost."""
 
     message_id: MessageId

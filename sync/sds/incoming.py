@@ -9,7 +9,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
@@ -39,7 +40,7 @@ STALE_MAX = 64
 their ids, would push what is in use out of the caches."""
 
 
-class Content(NamedTuple):
+class Content(Struct, frozen=True):
     """A content message without its content: what the rules look at.
 
     `direct`: it may have come from its author, who then wants to hear that we have it. `via`: whose

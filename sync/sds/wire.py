@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec.structs import replace
 
 from proto import sds_pb2
 from sync.errors import DecodeError
@@ -47,12 +48,13 @@ def encode(message: Message) -> bytes:
 
 def encode_canonical(message: Message) -> bytes:
     """Return the bytes every peer derives alike: no filter, no repair request (PROTOCOL 2)."""
-    sender, message_id, channel, lamport, history = message[:5]
+    sender, message_id, channel = message.sender_id, message.message_id, message.channel_id
+    lamport = message.lamport
     if (len(sender), len(message_id), len(channel)) == SIZES and lamport is not None:
         # Nearly always. Put together here, which takes half of the time.
         parts = [SENDER, sender.encode(), MESSAGE, message_id.encode(), CHANNEL, channel.encode()]
         parts += (LAMPORT, encode_uvarint(lamport))
-        for named, hint, author in history:
+        for named, hint, author in message.causal_history:
             if (
                 hint is None
                 or author is None
@@ -64,7 +66,7 @@ def encode_canonical(message: Message) -> bytes:
             if message.content:
                 parts += (CONTENT, encode_uvarint(len(message.content)), message.content)
             return b"".join(parts)
-    return encode(message._replace(bloom_filter=None, repair_request=()))
+    return encode(replace(message, bloom_filter=None, repair_request=()))
 
 
 def encode_around(canonical: bytes, message: Message) -> bytes:

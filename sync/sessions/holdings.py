@@ -35,6 +35,9 @@ class Holdings:
     def __len__(self) -> int:
         return len(self.items)
 
+    def __bool__(self) -> bool:
+        return self.items.added > 0  # to count them would merge those that wait to be
+
     def add(self, sync_id: SyncId) -> None:
         """A message is stored that was not here."""
         self.items.add(sync_id)

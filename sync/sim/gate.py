@@ -7,6 +7,7 @@ have a gate of their own that remembers nothing.
 """
 
 from msgspec import field
+from msgspec.structs import replace
 
 from sync.entries.entry import Entry
 from sync.group.ingest import Gate
@@ -64,4 +65,4 @@ class RememberingGate(Gate, frozen=True):
 def _plain(message: Message) -> Message:
     if message.bloom_filter is None and not message.repair_request:
         return message
-    return message._replace(bloom_filter=None, repair_request=())
+    return replace(message, bloom_filter=None, repair_request=())

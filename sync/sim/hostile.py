@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, assert_never
 
+from msgspec.structs import replace
+
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
@@ -121,7 +123,7 @@ class Hostiles:
                 return ()
             case values.SendPayload(session, payload) if manner is Manner.GARBLE:
                 garbled = _garbled(member.mind.rng, payload)
-                return (release._replace(effect=values.SendPayload(session, garbled)),)
+                return (replace(release, effect=values.SendPayload(session, garbled)),)
             case values.Push() if manner is Manner.WITHHOLD:
                 return ()
             case values.Push(peer) if manner is Manner.TAMPER:

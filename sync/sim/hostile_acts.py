@@ -313,7 +313,7 @@ def tampered(mind: Mind) -> Message | None:
     message = mind.rng.choice(mind.held)
     entry = mind.gate.check_copy(message)
     body = encode_text(Text("alice", "something else"))
-    return message._replace(content=encode_content(entry.header_bytes, entry.signature, body))
+    return replace(message, content=encode_content(entry.header_bytes, entry.signature, body))
 
 
 def forge(mind: Mind) -> Iterator[Deed]:
@@ -325,10 +325,10 @@ def forge(mind: Mind) -> Iterator[Deed]:
         yield Transfer(mind.victim(), (waku_of(mind, encode(message)),))
     if mind.held:
         message = mind.rng.choice(mind.held)
-        yield Say(encode(message._replace(lamport=(message.lamport or 0) + 1)))
-        yield Say(encode(message._replace(message_id=mind.invented())))
-        yield Say(encode(message._replace(sender_id=mind.keys[0].peer_id)))
-        yield Say(encode(message._replace(causal_history=(HistoryEntry(mind.invented()),))))
+        yield Say(encode(replace(message, lamport=(message.lamport or 0) + 1)))
+        yield Say(encode(replace(message, message_id=mind.invented())))
+        yield Say(encode(replace(message, sender_id=mind.keys[0].peer_id)))
+        yield Say(encode(replace(message, causal_history=(HistoryEntry(mind.invented()),))))
     yield Say(mind.sync(names=mind.newest(2)), by=min(1, len(mind.keys) - 1))
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sync.calimero.state.contents import Held, StateKind
 from sync.errors import StorageError
@@ -147,7 +148,7 @@ class Outlet:
 
     def _carry_out(self, node: Node, release: Release) -> None:
         """Do what an effect of a node asks for."""
-        channel, effect = release
+        channel, effect = release.channel, release.effect
         room = self.rooms[channel]
         if type(effect) in TOLD:  # mostly
             if node.number < self.hostile_from:
@@ -458,7 +459,7 @@ class Outlet:
             self.meter.answered(message_id, payload)
         else:
             cause = Cause.RESEND
-            message = message._replace(bloom_filter=bloom_filter)
+            message = replace(message, bloom_filter=bloom_filter)
             payload = encode(message)
             self.meter.resent(payload)
         node.loaded(room.channel, message_id, len(payload))

@@ -139,7 +139,7 @@ class Turning:
         assert runner is not None
         if sender in node.unread.inputs or (runner.busy and self._is_crowded_by(node, sender)):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
-        runner.queue_input(*addressed)
+        runner.queue_input(addressed.channel, addressed.event)
         if node.committing is None:
             self.turn(node)
         return False
@@ -378,7 +378,8 @@ class Turning:
         """Read what waits on the links, as far as there is room for it."""
         for sender in list(node.unread.inputs):
             while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
-                runner.queue_input(*node.unread.take(sender))
+                waits = node.unread.take(sender)
+                runner.queue_input(waits.channel, waits.event)
 
 
 def is_of(record: values.Record, channel: ChannelId) -> bool:

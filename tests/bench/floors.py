@@ -8,6 +8,8 @@ floor is the rules themselves: a call and a few attributes each, and the values 
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from sync.machine import SECOND
 from sync.sds.asking import Asking
 from sync.sds.incoming import Content, Incoming
@@ -49,7 +51,7 @@ def sending_seconds(count: int, log: int) -> float:
             bloom_filter = ids.to_bytes()
             known.insert(message.lamport or 0, message.message_id)
             ids.insert(message.message_id)
-            encode(message._replace(bloom_filter=bloom_filter))
+            encode(replace(message, bloom_filter=bloom_filter))
     return watch.seconds
 
 

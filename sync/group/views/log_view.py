@@ -27,7 +27,7 @@ class MessagesOf:
         me = group.author.me
         governing = group.governing
         return not (
-            (len(group.holdings) and group.snapshots.staged is None)
+            (group.holdings and group.snapshots.staged is None)
             or group.logs.has_other_author(bytes.fromhex(me))
             or len(group.aside.parked.outlines) > len(group.aside.parked.of(me))
             or (governing is not None and governing.pending.entries)

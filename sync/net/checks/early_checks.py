@@ -119,10 +119,10 @@ class EarlyChecks:
         """Return what of the next inputs is to be checked; verdicts on others are forgotten."""
         foresight, left, looked_at = Foresight(self._clock.now), BYTES_MAX, 0
         inputs, groups = self._runner.inputs, self._runner.groups
-        for channel, event in inputs.next_ones(most):
+        for addressed in inputs.next_ones(most):
             looked_at += 1
-            if (group := groups.get(channel)) is not None:
-                left -= foresight.look(group, event)
+            if (group := groups.get(addressed.channel)) is not None:
+                left -= foresight.look(group, addressed.event)
             if left <= 0:
                 break
         self._looked_until = inputs.taken + looked_at

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from msgspec.structs import replace
+
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos, PeerId, Tick
 from sync.sds.events import (
     Answer,
@@ -108,7 +110,7 @@ class Ours:
                     self.kept[message.message_id] = encode_canonical(message)
                 return [encode(message)]
             case Rebroadcast(message_id, bloom_filter):
-                return [encode(read(self.kept[message_id])._replace(bloom_filter=bloom_filter))]
+                return [encode(replace(read(self.kept[message_id]), bloom_filter=bloom_filter))]
             case Answer(message_id):
                 return [self.kept[message_id]]
             case _:

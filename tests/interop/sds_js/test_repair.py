@@ -46,7 +46,7 @@ def asked_for(room: Room, asking: Member) -> set[MessageId]:
 
 
 def bare(message: Message) -> Message:
-    return message._replace(bloom_filter=None, repair_request=())
+    return replace(message, bloom_filter=None, repair_request=())
 
 
 def test_they_ask_for_a_message_of_ours_and_we_answer_at_once(node: SdsNode) -> None:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from storage.sqlite.clock_id import clock_id, hashed
 from storage.sqlite.protocol_log import SCHEMA, LogFile, LogReader
@@ -56,7 +57,7 @@ def test_what_was_noted_comes_back_as_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", LogKind)
 def test_every_kind_can_be_kept(tmp_path: Path, kind: LogKind) -> None:
-    filled(tmp_path / "protocol.db", [(5, 1, [received()._replace(kind=kind)])]).close()
+    filled(tmp_path / "protocol.db", [(5, 1, [replace(received(), kind=kind)])]).close()
 
     assert [row.kind for row in rows(tmp_path / "protocol.db")] == [kind]
 
@@ -225,7 +226,7 @@ def test_a_log_of_the_first_version_is_migrated_in_place(tmp_path: Path) -> None
     )  # fmt: skip
 
     file = LogFile(path, draw)
-    file.append([(90, 1, [received()._replace(route=Route.ANSWER), ended])], anchor=60)
+    file.append([(90, 1, [replace(received(), route=Route.ANSWER), ended])], anchor=60)
     file.close()
 
     old, came, over = rows(path)

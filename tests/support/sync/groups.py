@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity, verify
 from sync.group import group as machine
@@ -142,4 +144,4 @@ def arrived(message: Message, link: PeerId) -> values.Arrived:
 
 
 def with_content(sent: values.StoredMessage, content: bytes) -> Message:
-    return sds_of(sent)._replace(content=content)
+    return replace(sds_of(sent), content=content)

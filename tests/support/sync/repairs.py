@@ -1,5 +1,7 @@
 """Builders for the tests of SDS-R: who lacks what, who asks for it, and when."""
 
+from msgspec.structs import replace
+
 from sync.machine import MessageId, Nanos
 from sync.sds.channel import Channel
 from sync.sds.events import Answer, Broadcast
@@ -36,7 +38,7 @@ def entries(*of: str, sender: str = "bob") -> tuple[HistoryEntry, ...]:
 
 def asks(who: str, *of: str) -> Message:
     """A sync message that names nothing and asks for messages of bob."""
-    return sync_message(who)._replace(repair_request=entries(*of))
+    return replace(sync_message(who), repair_request=entries(*of))
 
 
 def lacking(*of: str) -> Channel:

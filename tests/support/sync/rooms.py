@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from sync.machine import HOUR, MILLISECOND, SECOND, MessageId, Nanos, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import (
@@ -91,14 +93,14 @@ class Room:
                         self.written[message.message_id] = message
                     self._spread(name, message)
                 case Rebroadcast(message_id, bloom_filter):
-                    again = self.written[message_id]._replace(
-                        bloom_filter=bloom_filter, repair_request=()
+                    again = replace(
+                        self.written[message_id], bloom_filter=bloom_filter, repair_request=()
                     )
                     self._spread(name, again)
                 case Answer(message_id):
                     assert holds(one, message_id), "it answers what it does not have"
                     stored = self.written[message_id]
-                    self._spread(name, stored._replace(bloom_filter=None, repair_request=()))
+                    self._spread(name, replace(stored, bloom_filter=None, repair_request=()))
                 case _:
                     pass
 
@@ -169,7 +171,7 @@ class Room:
 
     def _spread(self, speaker: str, message: Message) -> None:
         if not self.repair:
-            message = message._replace(repair_request=())
+            message = replace(message, repair_request=())
         for listener in self.names:
             if listener != speaker and not self.loses(speaker, listener, message):
                 event = heard(self.channels[listener], message, speaker)

@@ -25,6 +25,7 @@ from sync.entries.entry import (
     _header_from_wire,
     _plain_text,
     decode_text,
+    encode_content,
     encode_header,
     encode_text,
     lipmaa,
@@ -90,6 +91,17 @@ def content_of(header_bytes: bytes, body: bytes = b"hello") -> bytes:
         header=header_bytes, signature=ALICE.sign(header_bytes), body=body
     )
     return signed.SerializeToString(deterministic=True)
+
+
+@given(st.binary(max_size=300), st.binary(max_size=64), st.binary(max_size=20_000))
+def test_an_entry_is_written_as_protobuf_writes_it(
+    header_bytes: bytes, signature: bytes, body: bytes
+) -> None:
+    signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
+
+    written = encode_content(header_bytes, signature, body)
+
+    assert written == signed.SerializeToString(deterministic=True)
 
 
 def parsed() -> entry_pb2.Header:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from proto import entry_pb2
 from sync.errors import RemoteError
@@ -93,7 +94,7 @@ def test_another_content_under_an_id_that_is_here_changes_nothing() -> None:
     sent, other = bob.write("hello"), bob.write("something else")
     alice = Member("alice")
     alice.hear(sent)
-    message = sds_of(sent)._replace(content=other.entry.content)
+    message = replace(sds_of(sent), content=other.entry.content)
     with pytest.raises(RemoteError, match="differ"):
         alice.tell(arrived(message, BOB.peer_id))
     assert alice.disk.rows[sent.entry.message_id].message == sent

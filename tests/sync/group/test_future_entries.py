@@ -101,7 +101,7 @@ def test_filter_and_request_beside_a_parked_message_count_and_its_history_does_n
     if again:
         alice.hear(sent)
     filter_of = alice.group.sds.filter.to_bytes()
-    message = sds_of(sent)._replace(bloom_filter=filter_of, repair_request=(name_of(hinted),))
+    message = replace(sds_of(sent), bloom_filter=filter_of, repair_request=(name_of(hinted),))
 
     effects = alice.tell(arrived(message, bob.peer_id))
     relayed = alice.tell(arrived(message, Author("carol").peer_id))

@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import pytest
+from msgspec.structs import replace
 
 from sync.errors import LocalError
 from sync.group import values
@@ -110,7 +111,7 @@ def test_a_start_brings_back_log_buffers_and_clock() -> None:
     assert after.sds.lamport == before.sds.lamport
     assert after.sds.outgoing.pending == before.sds.outgoing.pending
     for waiting in before.sds.incoming.waiting.values():
-        waiting.content = waiting.content._replace(via=None)  # the disk knows no links
+        waiting.content = replace(waiting.content, via=None)  # the disk knows no links
     assert after.sds.incoming.waiting == before.sds.incoming.waiting
     assert len(after.holdings) == len(before.holdings) == 3
     assert parked.entry.message_id in after.aside

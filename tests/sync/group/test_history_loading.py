@@ -1,5 +1,7 @@
 """History on its way: what waits for it, for how long, and who can make it wait."""
 
+from msgspec.structs import replace
+
 from sync.group import values
 from sync.group.history_loading import (
     HELD_MAX,
@@ -141,7 +143,7 @@ def test_filter_and_request_beside_a_message_that_waits_for_history_count() -> N
     alice.tell(values.SessionOffered(1, bob.peer_id, RECONCILIATION))
     alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
     filter_of = alice.group.sds.filter.to_bytes()
-    message = sds_of(live)._replace(bloom_filter=filter_of, repair_request=(name_of(mine),))
+    message = replace(sds_of(live), bloom_filter=filter_of, repair_request=(name_of(mine),))
 
     effects = alice.tell(arrived(message, bob.peer_id))
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from proto import entry_pb2
 from sync.entries.identity import verify
@@ -71,7 +72,7 @@ def test_a_copy_is_not_stored_again_but_its_filter_counts() -> None:
     mine = alice.write("hi")
     bloom = alice.group.sds.filter.to_bytes()  # holds `mine`, as bob's would
 
-    copy = alice.tell(arrived(sds_of(sent)._replace(bloom_filter=bloom), bob.peer_id))
+    copy = alice.tell(arrived(replace(sds_of(sent), bloom_filter=bloom), bob.peer_id))
 
     assert only(values.StoreMessage, copy) == []
     assert only(values.DeliveryChanged, copy) == [
@@ -84,7 +85,7 @@ def test_a_copy_from_somebody_else_changes_nothing() -> None:
     sent = bob.write("hello")
     alice.hear(sent)
     mine = alice.write("hi")
-    copy = sds_of(sent)._replace(bloom_filter=b"\x0f" * BLOOM.size_bytes)
+    copy = replace(sds_of(sent), bloom_filter=b"\x0f" * BLOOM.size_bytes)
 
     effects = alice.tell(arrived(copy, carol.peer_id))
 
@@ -95,7 +96,8 @@ def test_a_copy_from_somebody_else_changes_nothing() -> None:
 def test_the_bytes_that_are_stored_are_the_canonical_ones() -> None:
     alice, bob = Member("alice"), Author("bob")
     sent = bob.write("hello")
-    wrapped = sds_of(sent)._replace(
+    wrapped = replace(
+        sds_of(sent),
         bloom_filter=bytes(BLOOM.size_bytes),
         repair_request=(HistoryEntry(sent.entry.message_id),),
     )
@@ -135,17 +137,18 @@ def tampered(sent: values.StoredMessage, other: values.StoredMessage) -> list[Me
     message = sds_of(sent)
     elsewhere = other.entry.header.author
     return [
-        message._replace(message_id=other.entry.message_id),
-        message._replace(message_id=MessageId(sent.entry.message_id.upper())),
-        message._replace(sender_id=elsewhere),
-        message._replace(lamport=sent.entry.header.lamport + 1),
-        message._replace(causal_history=()),
-        message._replace(causal_history=message.causal_history * 2),
-        message._replace(
+        replace(message, message_id=other.entry.message_id),
+        replace(message, message_id=MessageId(sent.entry.message_id.upper())),
+        replace(message, sender_id=elsewhere),
+        replace(message, lamport=sent.entry.header.lamport + 1),
+        replace(message, causal_history=()),
+        replace(message, causal_history=message.causal_history * 2),
+        replace(
+            message,
             causal_history=(message.causal_history[0]._replace(retrieval_hint=bytes(32)),),
         ),
-        message._replace(causal_history=(message.causal_history[0]._replace(sender_id=elsewhere),)),
-        message._replace(causal_history=(HistoryEntry(message.causal_history[0].message_id),)),
+        replace(message, causal_history=(message.causal_history[0]._replace(sender_id=elsewhere),)),
+        replace(message, causal_history=(HistoryEntry(message.causal_history[0].message_id),)),
     ]
 
 
@@ -167,7 +170,7 @@ def test_an_entry_of_another_channel_is_refused() -> None:
     message = sds_of(sent)
 
     refused(Member("alice"), arrived(message, bob.peer_id), "another channel")
-    elsewhere = message._replace(channel_id=ChannelId("dd" * 16))
+    elsewhere = replace(message, channel_id=ChannelId("dd" * 16))
     refused(Member("alice"), arrived(elsewhere, bob.peer_id), "another channel")
 
 
@@ -207,7 +210,7 @@ def test_another_entry_in_the_guise_of_a_known_one_is_refused() -> None:
     alice.hear(known)
     mine = alice.write("hi")
     acknowledging = (HistoryEntry(mine.entry.message_id),)
-    guise = sds_of(known)._replace(sender_id=mallory.peer_id, causal_history=acknowledging)
+    guise = replace(sds_of(known), sender_id=mallory.peer_id, causal_history=acknowledging)
 
     with pytest.raises(RemoteError, match="differ"):
         alice.tell(arrived(guise, mallory.peer_id))

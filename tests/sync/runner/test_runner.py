@@ -4,6 +4,7 @@ import random
 from copy import deepcopy
 
 import pytest
+from msgspec.structs import replace
 
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import verify
@@ -133,7 +134,7 @@ def test_machines_made_anew_equal_those_before_what_failed() -> None:
     order, tips, lamport = list(before.sds.log.order), dict(before.sds.log.tips), before.sds.lamport
     bloom, waiting = before.sds.filter.to_bytes(), deepcopy(before.sds.incoming.waiting)
     for one in waiting.values():
-        one.content = one.content._replace(via=None)  # the disk knows no links
+        one.content = replace(one.content, via=None)  # the disk knows no links
     alice.disk.full = True
     alice.write(2)
     alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, absent.payload))

@@ -1,6 +1,7 @@
 """SDS, rule by rule: send, receive, deliver, and ephemeral messages."""
 
 import pytest
+from msgspec.structs import replace
 
 from sync.errors import LocalError
 from sync.machine import HOUR, MINUTE, SECOND, Tick
@@ -72,7 +73,7 @@ def pour(alice: Channel, count: int, *, since: int = 0, bulk: bool = False) -> l
         after = named(f"flood {number - 1}")
         poured.append(message(f"flood {number}", "mallory", after, NOW_MS + number))
     for sent in poured:
-        alice.handle(received(sent)._replace(bulk=bulk), NOW)
+        alice.handle(replace(received(sent), bulk=bulk), NOW)
     return poured
 
 

@@ -1,6 +1,7 @@
 """Incoming buffer: messages are held back for dependencies, freed, given up, and bounded."""
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import SECOND, Tick
 from sync.sds.asking import REQUESTS_PER_LINK_MAX
@@ -242,7 +243,7 @@ def test_who_waited_for_a_name_that_made_room_follows_a_gap() -> None:
     alice = channel("alice")
     for number in range(MISSING_MAX):
         bogus = message(f"m{number}", f"invented {number % 5}", after=named(f"never {number}"))
-        alice.handle(received(bogus)._replace(via=peer(f"link {number % 5}")), NOW)
+        alice.handle(replace(received(bogus), via=peer(f"link {number % 5}")), NOW)
 
     effects = hear(alice, message("honest", sender="carol", after=named("other")))
 

@@ -1,6 +1,7 @@
 """SDS-R in one channel: what it asks for, what it answers, and in which message."""
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import SECOND, Nanos, Tick
 from sync.sds.channel import Channel
@@ -218,7 +219,7 @@ def test_what_we_wrote_is_answered_at_once() -> None:
     mine = say(alice, "hello")
     request = (HistoryEntry(mine.message_id, None, ALICE),)
 
-    hear(alice, sync_message("carol")._replace(repair_request=request))
+    hear(alice, replace(sync_message("carol"), repair_request=request))
 
     assert alice.handle(Tick(), NOW)[0] == Answer(mine.message_id)
 
@@ -268,7 +269,7 @@ def test_an_answer_is_cancelled_for_a_message_that_is_held_back_as_well() -> Non
 def test_a_request_counts_only_on_the_link_of_who_asks() -> None:
     alice = lacking("other")
     hear(alice, message("one"))
-    handed_on = message("two")._replace(repair_request=entries("one", "other"))
+    handed_on = replace(message("two"), repair_request=entries("one", "other"))
 
     alice.handle(received(handed_on, from_author=False), NOW)
 
@@ -281,7 +282,7 @@ def test_a_request_on_a_message_that_we_know_counts() -> None:
     hear(alice, message("one"))
     hear(alice, message("two", sender="carol"))
 
-    hear(alice, message("two", sender="carol")._replace(repair_request=entries("one")))
+    hear(alice, replace(message("two", sender="carol"), repair_request=entries("one")))
 
     assert list(alice.repairs.answering.answers) == [message_id("one")]
 
@@ -314,7 +315,7 @@ def test_a_sync_message_that_asks_does_not_keep_others_from_speaking() -> None:
     due = next_sync(told)
 
     hear(told, sync_message("bob", named("old")), due - 1)
-    naming_and_asking = sync_message("bob", named("old"))._replace(repair_request=entries("x"))
+    naming_and_asking = replace(sync_message("bob", named("old")), repair_request=entries("x"))
     hear(asked_for, naming_and_asking, due - 1)
 
     assert next_sync(told) > due
@@ -324,7 +325,7 @@ def test_a_sync_message_that_asks_does_not_keep_others_from_speaking() -> None:
 def test_an_answer_that_nobody_would_hear_is_not_given_and_not_counted_as_given() -> None:
     alice = channel("alice")
     hear(alice, message("one", "bob"))
-    request = sync_message("carol")._replace(repair_request=entries("one"))
+    request = replace(sync_message("carol"), repair_request=entries("one"))
     hear(alice, request)
     alice.handle(Connected(0), NOW)
     alone = only(Answer, [one for _, one in advance(alice, NOW + 2 * T_MAX)])

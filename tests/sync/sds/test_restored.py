@@ -1,5 +1,7 @@
 """SDS after a start: what the disk brings back goes on as before."""
 
+from msgspec.structs import replace
+
 from sync.sds.events import Admit, Connected, Delivered, Missing, Restored, RestoredOwn
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, Message
@@ -40,7 +42,7 @@ def test_what_a_start_brings_back_goes_on_as_before() -> None:
         message("held", after=named("absent"), lamport=5),
     ]
     for sent in heard:
-        alice.handle(received(sent)._replace(via=None), NOW)  # the disk knows no links
+        alice.handle(replace(received(sent), via=None), NOW)  # the disk knows no links
     again = channel("alice", peers=0)
 
     again.handle(

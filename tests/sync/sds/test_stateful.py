@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec.structs import replace
 
 from sync.machine import SECOND, MessageId, Tick
 from sync.sds.events import (
@@ -147,7 +148,7 @@ class OneChannel(RuleBasedStateMachine):
     def somebody_asks(self, data: st.DataObject, who: str) -> None:
         """For what alice has, for what she asks for herself, and for what she never heard of."""
         request = self.some(data, 3)
-        sent = sync_message(who)._replace(repair_request=request)
+        sent = replace(sync_message(who), repair_request=request)
 
         self.apply(self.alice.handle(received(sent), self.now))
 

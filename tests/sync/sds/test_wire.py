@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from proto import sds_pb2
 from sync.errors import DecodeError
@@ -122,12 +123,12 @@ def test_the_canonical_bytes_carry_neither_filter_nor_request(sent: Message) -> 
 def test_bytes_that_are_put_together_are_those_of_protobuf(
     history: tuple[HistoryEntry, ...], content: bytes, lamport: int
 ) -> None:
-    bare = WHOLE._replace(causal_history=history, content=content, lamport=lamport)
+    bare = replace(WHOLE, causal_history=history, content=content, lamport=lamport)
     assert encode_canonical(bare) == encode(bare)
-    for sent in (bare, bare._replace(bloom_filter=b""), bare._replace(bloom_filter=bytes(1880))):
+    for sent in (bare, replace(bare, bloom_filter=b""), replace(bare, bloom_filter=bytes(1880))):
         assert encode_canonical(sent) == encode(bare)
         assert encode_around(encode(bare), sent) == encode(sent)
-        asking = sent._replace(repair_request=(entry(3),))
+        asking = replace(sent, repair_request=(entry(3),))
         assert encode_canonical(asking) == encode(bare)
         assert encode_around(encode(bare), asking) == encode(asking)
 
@@ -149,24 +150,24 @@ def entries(count: int) -> tuple[HistoryEntry, ...]:
     ("most", "too_many"),
     [
         (
-            WHOLE._replace(causal_history=entries(HISTORY_MAX)),
-            WHOLE._replace(causal_history=entries(HISTORY_MAX + 1)),
+            replace(WHOLE, causal_history=entries(HISTORY_MAX)),
+            replace(WHOLE, causal_history=entries(HISTORY_MAX + 1)),
         ),
         (
-            WHOLE._replace(repair_request=entries(REPAIR_MAX)),
-            WHOLE._replace(repair_request=entries(REPAIR_MAX + 1)),
+            replace(WHOLE, repair_request=entries(REPAIR_MAX)),
+            replace(WHOLE, repair_request=entries(REPAIR_MAX + 1)),
         ),
         (
-            WHOLE._replace(sender_id=PeerId("x" * ID_MAX)),
-            WHOLE._replace(sender_id=PeerId("x" * (ID_MAX + 1))),
+            replace(WHOLE, sender_id=PeerId("x" * ID_MAX)),
+            replace(WHOLE, sender_id=PeerId("x" * (ID_MAX + 1))),
         ),
         (
-            WHOLE._replace(message_id=MessageId("x" * ID_MAX)),
-            WHOLE._replace(message_id=MessageId("x" * (ID_MAX + 1))),
+            replace(WHOLE, message_id=MessageId("x" * ID_MAX)),
+            replace(WHOLE, message_id=MessageId("x" * (ID_MAX + 1))),
         ),
         (
-            WHOLE._replace(channel_id=ChannelId("x" * ID_MAX)),
-            WHOLE._replace(channel_id=ChannelId("x" * (ID_MAX + 1))),
+            replace(WHOLE, channel_id=ChannelId("x" * ID_MAX)),
+            replace(WHOLE, channel_id=ChannelId("x" * (ID_MAX + 1))),
         ),
     ],
     ids=["history", "repair request", "sender id", "message id", "channel id"],
@@ -193,27 +194,27 @@ def test_as_much_as_the_limit_is_read_and_one_more_is_not(most: Message, too_man
     ids=["message id", "hint", "sender"],
 )
 def test_what_a_history_names_is_bounded(longest: HistoryEntry, too_long: HistoryEntry) -> None:
-    most = WHOLE._replace(causal_history=(longest,))
+    most = replace(WHOLE, causal_history=(longest,))
 
     assert decode(encode(most)) == most
     with pytest.raises(DecodeError):
-        decode(encode(WHOLE._replace(causal_history=(too_long,))))
+        decode(encode(replace(WHOLE, causal_history=(too_long,))))
     with pytest.raises(DecodeError):
-        decode(encode(WHOLE._replace(repair_request=(too_long,))))
+        decode(encode(replace(WHOLE, repair_request=(too_long,))))
 
 
 def test_content_has_64_kib_at_most() -> None:
-    largest = WHOLE._replace(content=b"x" * CONTENT_MAX)
+    largest = replace(WHOLE, content=b"x" * CONTENT_MAX)
 
     assert decode(encode(largest)) == largest
     with pytest.raises(DecodeError, match="65537"):
-        decode(encode(WHOLE._replace(content=b"x" * (CONTENT_MAX + 1))))
+        decode(encode(replace(WHOLE, content=b"x" * (CONTENT_MAX + 1))))
 
 
 @pytest.mark.parametrize("limits", [LAN_LIMITS, WAKU_LIMITS], ids=["lan", "waku"])
 def test_a_channel_says_how_long_a_history_may_be(limits: Limits) -> None:
-    longest = WHOLE._replace(causal_history=entries(limits.history))
-    too_long = WHOLE._replace(causal_history=entries(limits.history + 1))
+    longest = replace(WHOLE, causal_history=entries(limits.history))
+    too_long = replace(WHOLE, causal_history=entries(limits.history + 1))
 
     assert decode(encode(longest), limits) == longest
     with pytest.raises(DecodeError, match=f"{limits.history + 1} history"):
@@ -222,10 +223,10 @@ def test_a_channel_says_how_long_a_history_may_be(limits: Limits) -> None:
 
 @pytest.mark.parametrize("limits", [LAN_LIMITS, WAKU_LIMITS], ids=["lan", "waku"])
 def test_a_frame_may_be_as_long_as_the_limit_and_no_longer(limits: Limits) -> None:
-    around = len(encode(WHOLE._replace(content=b"x" * CONTENT_MAX, bloom_filter=b"y" * 20_000)))
+    around = len(encode(replace(WHOLE, content=b"x" * CONTENT_MAX, bloom_filter=b"y" * 20_000)))
     room = CONTENT_MAX + limits.envelope - around
-    filled = WHOLE._replace(content=b"x" * CONTENT_MAX, bloom_filter=b"y" * (20_000 + room))
-    longer = filled._replace(bloom_filter=b"y" * (20_001 + room))
+    filled = replace(WHOLE, content=b"x" * CONTENT_MAX, bloom_filter=b"y" * (20_000 + room))
+    longer = replace(filled, bloom_filter=b"y" * (20_001 + room))
 
     assert len(encode(filled)) == CONTENT_MAX + limits.envelope
     assert decode(encode(filled), limits) == filled
@@ -234,7 +235,8 @@ def test_a_frame_may_be_as_long_as_the_limit_and_no_longer(limits: Limits) -> No
 
 
 def test_the_largest_honest_message_of_the_larger_profile_fits_the_envelope() -> None:
-    largest = WHOLE._replace(
+    largest = replace(
+        WHOLE,
         causal_history=entries(WAKU_LIMITS.history),
         repair_request=entries(REPAIR_MAX),
         bloom_filter=b"\xff" * WAKU.size_bytes,

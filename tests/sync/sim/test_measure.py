@@ -1,6 +1,7 @@
 """Measures of a run: percentiles, losses and traffic."""
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.runner.runner import Batch
@@ -86,8 +87,8 @@ def test_a_loss_that_ends_by_itself_is_unasked() -> None:
 def test_frames_are_counted_by_what_they_are_for() -> None:
     meter = Meter()
     meter.broadcast(asking(A), b"12345")
-    meter.broadcast(asking()._replace(content=b"text"), b"123")
-    meter.broadcast(asking()._replace(content=b"typing", lamport=None), b"12")
+    meter.broadcast(replace(asking(), content=b"text"), b"123")
+    meter.broadcast(replace(asking(), content=b"typing", lamport=None), b"12")
     meter.resent(b"1234")
     meter.answered(A, b"1")
     meter.answered(A, b"12")

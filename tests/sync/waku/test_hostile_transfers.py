@@ -1,6 +1,7 @@
 """Messages that a peer pushes: unasked, late, forged or too old, they change nothing."""
 
 import pytest
+from msgspec.structs import replace
 
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, Tick
@@ -104,7 +105,7 @@ def test_a_transfer_that_is_not_canonical_is_refused_though_it_was_claimed_and_w
     loose = stored.payload
     created_ns = stored.entry.header.created_ns + 1
     if other == "bytes":
-        loose = encode(decode(stored.payload)._replace(bloom_filter=bytes(1800)))
+        loose = encode(replace(decode(stored.payload), bloom_filter=bytes(1800)))
         created_ns -= 1
     pushed = encode_transfer(WakuMessage(loose, content_topic(CHANNEL), created_ns), TOPIC)
     before = honest.shown()

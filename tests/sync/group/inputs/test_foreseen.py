@@ -57,11 +57,11 @@ def signed_by_another(sent: values.StoredMessage) -> Message | bytes:
 
 
 def of_another_author(sent: values.StoredMessage) -> Message | bytes:
-    return sds_of(sent)._replace(sender_id=Author("mallory").peer_id)
+    return replace(sds_of(sent), sender_id=Author("mallory").peer_id)
 
 
 def of_another_channel(sent: values.StoredMessage) -> Message | bytes:
-    return sds_of(sent)._replace(channel_id=ELSEWHERE)
+    return replace(sds_of(sent), channel_id=ELSEWHERE)
 
 
 def cut(sent: values.StoredMessage) -> Message | bytes:
@@ -69,11 +69,11 @@ def cut(sent: values.StoredMessage) -> Message | bytes:
 
 
 def with_a_filter(sent: values.StoredMessage) -> Message | bytes:
-    return sds_of(sent)._replace(bloom_filter=bytes(BLOOM.size_bytes))
+    return replace(sds_of(sent), bloom_filter=bytes(BLOOM.size_bytes))
 
 
 def only_told_of(sent: values.StoredMessage) -> Message | bytes:
-    return sds_of(sent)._replace(content=b"")
+    return replace(sds_of(sent), content=b"")
 
 
 MAKING: Sequence[Callable[[values.StoredMessage], Message | bytes]] = (
@@ -138,7 +138,7 @@ def test_a_message_is_not_verified_again_when_it_is_handled() -> None:
 def test_copies_that_wait_are_verified_once_whenever_they_are_looked_at() -> None:
     alice, sent = foreseeing("alice"), BOB.entries[0]
     first = values.Arrived(BOB.peer_id, sent.payload)
-    again = values.Arrived(LINKS[1], encode(sds_of(sent)._replace(bloom_filter=bytes(8))))
+    again = values.Arrived(LINKS[1], encode(replace(sds_of(sent), bloom_filter=bytes(8))))
 
     assert len(look_at(alice, [first, again])) == 1
     assert look_at(alice, [first, again]) == []
