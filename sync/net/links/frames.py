@@ -16,6 +16,7 @@ from sync.group.clock_values import Follows
 from sync.group.state_values import CONTENTS_MAX
 from sync.machine import ChannelId, Nanos
 from sync.net.links.channel_proofs import PROOF_SIZE
+from sync.structures.codec import length_prefixed
 
 NICK_MAX: Final = 64
 """Characters of a nick: it must leave room for the text in one row of a terminal."""
@@ -199,17 +200,26 @@ class Unknown(Struct, frozen=True):
 
 Governing: TypeAlias = OpFrame | HeartbeatFrame | SecretFrame | NoticeFrame
 Plain: TypeAlias = (
-    Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Announce | StateFrame | RootFrame
+    Open | Proof | Presence | Ping | Pong | Goodbye | Announce | StateFrame | RootFrame
 )
-Known: TypeAlias = Plain | Governing
+Known: TypeAlias = SdsFrame | Plain | Governing
 Frame: TypeAlias = Known | Unknown
 
 
 def encode(frame: Frame) -> bytes:
     """The bytes of `frame`, without a length in front."""
+    if isinstance(frame, SdsFrame):  # mostly; put together here, in a third of the time
+        channel = bytes.fromhex(frame.channel)
+        sds = _field(b"\x0a", channel) + _field(b"\x12", frame.payload)
+        return b"\x3a" + length_prefixed(sds)
     if isinstance(frame, Unknown):
         return frame.data
     return _to_wire(frame).SerializeToString()
+
+
+def _field(tag: bytes, value: bytes) -> bytes:
+    """Return a field of bytes as protobuf writes it: what is empty is left out."""
+    return tag + length_prefixed(value) if value else b""
 
 
 def decode(data: bytes) -> Frame:
@@ -251,11 +261,8 @@ def decode(data: bytes) -> Frame:
     return frame
 
 
-def _to_wire(frame: Known) -> link_pb2.Frame:
+def _to_wire(frame: Plain | Governing) -> link_pb2.Frame:
     match frame:
-        case SdsFrame(channel, payload):
-            sds = link_pb2.Sds(channel_id=bytes.fromhex(channel), payload=payload)
-            wire = link_pb2.Frame(sds=sds)
         case Open(protocol, listen_port):
             wire = link_pb2.Frame(open=link_pb2.Open(protocol=protocol, listen_port=listen_port))
         case Proof(mac, payloads_max):

@@ -527,6 +527,8 @@ class Mesh:
             for link in self.links.get(peer, [])
             if not link.stream.closed and (channel is None or channel in link.shared)
         ]
+        if len(usable) == 1:  # mostly
+            return usable[0]
         return max(usable, key=lambda link: (bool(link.shared), link.opened_at), default=None)
 
     def shares(self, peer: PeerId) -> bool:

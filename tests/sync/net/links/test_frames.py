@@ -77,6 +77,15 @@ def test_a_frame_comes_back_as_it_went(frame: Frame) -> None:
     assert decode(encode(frame)) == frame
 
 
+@given(st.binary(min_size=16, max_size=16), st.binary(max_size=20_000))
+def test_a_frame_of_a_message_is_written_as_protobuf_writes_it(
+    channel: bytes, payload: bytes
+) -> None:
+    wire = link_pb2.Frame(sds=link_pb2.Sds(channel_id=channel, payload=payload))
+
+    assert encode(SdsFrame(ChannelId(channel.hex()), payload)) == wire.SerializeToString()
+
+
 @given(st.binary())
 def test_arbitrary_bytes_are_a_frame_or_a_decode_error(data: bytes) -> None:
     try:
