@@ -11,10 +11,14 @@ OPENING: Final = 64
 """Symbols that a session opens with, 2.6 kB: up to 30 differences they decode at once."""
 
 SPARE: Final = 1.2
-SPARE_OF_MANY: Final = 1.1
+SPARE_OF_MANY: Final = 1.05
 MANY: Final = 3_000
 """More symbols are sent than are expected to be needed: the guess is one, and a round trip takes
 as long as 20 kB. Of many differences a fifth more would be worth several round trips."""
+
+FURTHER: Final = 4
+FURTHER_OF_MANY: Final = 10
+"""Part of the symbols sent so far that follows where these were too few."""
 
 EACH: Final = 1.35
 EACH_ROOT: Final = 1.3
@@ -40,6 +44,11 @@ def differences(difference: Symbols) -> int:
     chances = 1 / (1 + np.arange(FIRST, OPENING) / 2)
     guesses = (counts[FIRST:] - chances * counts[0]) ** 2 / (chances * (1 - chances))
     return max(int(abs(counts[0])), round(float(guesses.mean())))
+
+
+def further(told: int) -> int:
+    """Return how many symbols follow so many that were too few."""
+    return max(told // (FURTHER if told < EACH * MANY else FURTHER_OF_MANY), 1)
 
 
 def needed(count: int) -> int:

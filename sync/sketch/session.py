@@ -4,7 +4,8 @@ Rules:
 1. Both ends compare what they held when the session began, from the higher floor of the two on;
    the lower one takes what is between out of its copy.
 2. Who answers tries the opener's 64 symbols, and if they tell all, says what it wants. Else it
-   sends its own, as many as its guess needs, then a quarter more each time, and the opener tries.
+   sends its own, as many as its guess needs, then a part of that more each time
+   (`estimate.further`), and the opener tries.
 3. Whoever knows all owes what only it has, and the other one owes what it is asked for. Both go the
    one way in; the check after it alone says that both are equal.
 4. What takes long is done in steps of 10 ms at most (`GoOn`).
@@ -32,7 +33,7 @@ from sync.sessions.protocol import (
 )
 from sync.sessions.selection import SKETCH_DIFFERENCES_MAX
 from sync.sessions.values import LoadedEntry, Outcome
-from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, needed
+from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, further, needed
 from sync.sketch.floors import Lowering
 from sync.sketch.key import words_of
 from sync.sketch.lookup import Lookup
@@ -152,7 +153,7 @@ class SketchExchange(NeverLive):
             case MoreSymbols() if self._state is State.ASKED and self._opens:
                 return self._on_symbols(message)
             case AskMore() if self._state is State.TOLD and self._told < self._kept:
-                return [self._tell(self._told + max(self._told // 4, 1))]
+                return [self._tell(self._told + further(self._told))]
             case Wanted() if self._state is State.TOLD or (
                 self._state is State.ASKED and self._opens
             ):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.sketch import peeling
-from sync.sketch.estimate import OPENING, differences, needed
+from sync.sketch.estimate import OPENING, differences, further, needed
 from sync.sketch.key import SketchKey, derived
 from sync.sketch.peeling import Peeling, Progress
 from sync.sketch.symbols import Symbols
@@ -131,6 +131,11 @@ def test_as_many_symbols_as_are_asked_for_are_mostly_enough() -> None:
 def hostile(symbols: Symbols) -> Peeling:
     """Return what becomes of them where we hold nothing."""
     return peeled(Symbols.empty(len(symbols)), symbols)
+
+
+@pytest.mark.parametrize(("told", "more"), [(1, 1), (80, 20), (4_048, 1_012), (4_052, 405)])
+def test_a_smaller_part_of_many_symbols_follows(told: int, more: int) -> None:
+    assert further(told) == more
 
 
 def test_noise_never_decodes() -> None:

@@ -61,7 +61,7 @@ def test_more_differences_take_the_other_end_s_symbols() -> None:
     assert (wanted.owed, len(wanted.hashes)) == (60, 60)
 
 
-def test_where_the_guess_was_low_a_quarter_more_comes_at_a_time(
+def test_where_the_guess_was_low_a_quarter_of_a_few_more_comes_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(session, "needed", lambda count: count)
