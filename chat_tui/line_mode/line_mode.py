@@ -26,6 +26,7 @@ from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.earlier import lines_before
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
 from chat_tui.line_mode.since import Since
+from chat_tui.line_mode.standard_input import input_lines
 from chat_tui.text.slash import is_command, text_of
 from sync.errors import ChatError, LocalError
 from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown, PreviewShown
@@ -39,15 +40,9 @@ TOGETHER_MAX: Final = 128
 AGAIN_S: Final = 1.0
 """Between two looks at whether the disk takes what waits for it, while anything does."""
 
-CHUNK_SIZE: Final = 64 * 1024
-"""Bytes read at a time, as much as a pipe holds."""
-
 OUTPUT_BYTES: Final = 64 * 1024
 """Bytes of output written at a time, unless a step of the program ends before: as much as a pipe
 holds."""
-
-LINE_MAX: Final = 1024 * 1024
-"""Bytes of a line without an end that are kept; what is longer is no chat."""
 
 
 class LineMode:
@@ -329,42 +324,6 @@ class LineMode:
 def _line_of(event: Event) -> Line | None:
     """Return the message that an event shows for the first time."""
     return event.line if isinstance(event, MessageShown | PreviewShown) else None
-
-
-async def input_lines() -> AsyncIterator[list[str]]:
-    """Yield the lines of standard input, those together that came together.
-
-    Whatever it is: a pipe, a file or a terminal.
-    """
-    descriptor = sys.stdin.fileno()
-    pending = b""
-    while chunk := await _read_chunk(descriptor):
-        *lines, pending = (pending + chunk).split(b"\n")
-        if len(pending) > LINE_MAX:
-            lines.append(pending)
-            pending = b""
-        yield [line.decode(errors="replace").rstrip("\r") for line in lines]
-    if pending:
-        yield [pending.decode(errors="replace")]
-
-
-async def _read_chunk(descriptor: int) -> bytes:
-    """Return what can be read, once there is something; nothing at the end of input."""
-    loop = asyncio.get_running_loop()
-    readable = asyncio.Event()
-    try:
-        loop.add_reader(descriptor, readable.set)
-    except PermissionError:  # a file: it is never waited for
-        await asyncio.sleep(0)
-    else:
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(descriptor)
-    try:
-        return os.read(descriptor, CHUNK_SIZE)
-    except OSError:  # the terminal is gone
-        return b""
 
 
 def write_in_bulk() -> None:
