@@ -10,7 +10,7 @@ from sync.sessions.session import OFFERED
 from sync.sessions.sessions import STALE_AFTER
 from sync.waku import answer, answerer, asked
 from sync.waku import session as waku
-from sync.waku.message import WakuMessage, content_topic, deterministic_hash
+from sync.waku.message import RECONCILIATION, WakuMessage, content_topic, deterministic_hash
 from sync.waku.reconcile import INACTIVITY_MAX
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, only
@@ -103,6 +103,23 @@ def test_a_second_session_with_the_same_peer_is_put_off() -> None:
     assert isinstance(ended, values.SessionEnded)
     assert "put off" in ended.result
     assert not ended.converged
+
+
+def test_a_session_whose_messages_are_on_their_way_is_not_taken_over() -> None:
+    both = different()
+    both.start(both.one)
+    pushed = withheld(both, PUSHED)
+    [before] = both.other.group.sessions.by_peer.values()
+
+    offered = values.SessionOffered(both.number(), both.one.peer_id, RECONCILIATION)
+    told = both.other.tell(offered)
+
+    assert told == [values.CloseSession(offered.session)]
+    assert list(both.other.group.sessions.by_peer.values()) == [before]
+    both.queue.extend((both.other, event) for event in pushed)
+    both.run()
+    assert len(both.one.shown()) == len(both.other.shown()) == 10
+    assert all(ended.converged for ended in both.ended)
 
 
 # --- Cut short ---------------------------------------------------------------------------------

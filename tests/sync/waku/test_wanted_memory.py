@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 
 from sync.group import values
+from sync.sessions.claims import CLAIM_BYTES
 from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.message import EVERYTHING, Bounds, Fingerprint, ItemSet
 from tests.support.sync.waku.attacked import STREAM, attacked, offer, ranges, tell
@@ -40,3 +41,4 @@ def test_an_id_that_a_session_wants_takes_two_rows() -> None:
     [session] = honest.group.sessions.by_peer.values()
     assert session.transfer.lacking == len(honest.group.loading.coming) == IDS
     assert taken <= BYTES_MAX * IDS + BESIDE
+    assert BYTES_MAX <= CLAIM_BYTES, "what sessions may take is counted by that"
