@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,10 @@ async def test_what_came_shows_topic_pins_and_the_names_of_the_absent(
     assert "Getting history" not in text
 
 
+LOOK_S = 0.01
+"""Between two looks whether a line waits."""
+
+
 class SlowSwap:
     """A swap on a disk that takes its time, until a line waits or it is no longer busy."""
 
@@ -115,8 +120,10 @@ class SlowSwap:
         self._swap, self._busy = swap, busy
 
     async def go_on(self, is_awaited: Callable[[], bool]) -> bool:
-        while not (is_awaited() or self._busy.is_set()):  # noqa: ASYNC110  # of lines none tells
-            await asyncio.sleep(0)
+        while not (is_awaited() or self._busy.is_set()):
+            # of lines none tells, so it looks now and then, as the screen needs the processor
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._busy.wait(), LOOK_S)
         return await self._swap.go_on(is_awaited)
 
 

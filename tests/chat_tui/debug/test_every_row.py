@@ -28,8 +28,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_utc")]
 WIDTHS: Final = (44, 78)
 """Cells of the pane beside the chat, and of one on a screen of 80 columns."""
 
-EVERY: Final = 12
-"""Things told between two looks."""
+EVERY: Final = 30
+"""Things told between two looks; the whole grid looks more often."""
 
 QUOTED: Final = re.compile("\u201c[^\u201d\n]*")
 SHORT: Final = re.compile("[0-9a-fL]\u2026|^ [0-9:.]+ . [a-z]+\u2026 +[A-Z]+")
@@ -67,15 +67,16 @@ def look(run: Run, chat: SimulatedChat, pages: list[Page]) -> None:
                     assert "\u2026" not in rest, content.plain
 
 
+@pytest.mark.parametrize("every", [EVERY, pytest.param(5, marks=pytest.mark.grid)])
 @pytest.mark.parametrize("number", [one.number for one in SCENARIOS if not one.people])
-def test_each_row_opens_and_is_whole(number: int) -> None:
+def test_each_row_opens_and_is_whole(number: int, every: int) -> None:
     run = Run(scenario(number), SEED)
     chats = [SimulatedChat(run.world, at, run.scenario.names) for at in range(run.scenario.size)]
     pages = [pages_of(chat) for chat in chats]
     told = 0
     while run.step():
         told += 1
-        if told % EVERY == 0:
+        if told % every == 0:
             for chat, its in zip(chats, pages, strict=True):
                 look(run, chat, its)
-    assert told > EVERY
+    assert told > every

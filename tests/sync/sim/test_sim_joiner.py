@@ -23,6 +23,12 @@ from tests.support.sync.joiners import (
 pytestmark = pytest.mark.slow
 
 SEEDS = range(3)
+CUTS = [
+    pytest.param(seed, cut_after, marks=() if seed == place else pytest.mark.grid)
+    for place, cut_after in enumerate((20, 1_000, 2_900))
+    for seed in SEEDS
+]
+"""Each cut with a seed of its own; all pairs are in the whole grid."""
 PATIENT: Nanos = MINUTE
 """Enough for all sessions of a run without trouble, and for one that is repeated."""
 
@@ -56,8 +62,7 @@ def test_lines_that_come_while_history_takes_its_place_are_shown_at_once(seed: i
     assert len(seat.delivered) == HISTORY + 500, f"seed={seed}"
 
 
-@pytest.mark.parametrize("cut_after", [20, 1_000, 2_900])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("seed", "cut_after"), CUTS)
 def test_a_sender_that_crashes_in_the_middle_is_replaced(seed: int, cut_after: int) -> None:
     world, seat, history = before_joining(seed)
     world.restart(LATE)

@@ -29,6 +29,9 @@ TITLES = tuple(one.title for one in SCENARIOS)
 
 SIZES = [(60, 16), (89, 18), (79, 19), (80, 24), (140, 40), (200, 50)]
 
+IN_TURN = 3
+"""Of so many frames, each is looked at in other sizes: what is told stands for longer."""
+
 
 def setting(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> Setting:
     player = showing.player
@@ -70,6 +73,7 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
     "glyphs",
     [pytest.param(UNICODE, id="unicode"), pytest.param(ASCII, id="ascii", marks=pytest.mark.grid)],
 )
+@pytest.mark.parametrize("in_turn", [IN_TURN, pytest.param(1, marks=pytest.mark.grid)])
 @pytest.mark.parametrize(
     "number",
     [
@@ -77,14 +81,16 @@ def look(showing: Showing, size: tuple[int, int], glyphs: Glyphs) -> None:
         for one in SCENARIOS
     ],
 )
-def test_no_word_is_cut(number: int, glyphs: Glyphs) -> None:
+def test_no_word_is_cut(number: int, glyphs: Glyphs, in_turn: int) -> None:
     one = scenario(number)
     showing = Showing(None, 1.0, running=True)
     stage = Stage(one, SEED)
     showing.begin(stage, scored(number))
+    frame = 0
     while not stage.over:
-        for size in SIZES:
+        for size in SIZES[frame % in_turn :: in_turn]:
             look(showing, size, glyphs)
         showing.let_pass(SECOND)
+        frame += 1
     for size in SIZES:
         look(showing, size, glyphs)

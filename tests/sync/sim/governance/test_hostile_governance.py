@@ -20,6 +20,9 @@ from sync.sim.world import Terms, World
 SIZE, HOSTILE = 5, 4
 HONEST = range(HOSTILE)
 
+MORE = [*range(10, 16), *(pytest.param(seed, marks=pytest.mark.grid) for seed in range(16, 60))]
+"""Seeds: each role twice, once removed and once not; the others are in the whole grid."""
+
 
 def besieged(seed: int, role: Role, *, removed: bool) -> tuple[World, HostileMember]:
     """Half a minute of acts by somebody with a role.
@@ -105,7 +108,7 @@ async def test_who_signs_as_if_not_knowing_what_they_knew_is_flagged() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 22))
+@pytest.mark.parametrize("seed", MORE)
 def test_the_others_have_one_membership_in_more_runs(seed: int) -> None:
     role = [Role.READER, Role.MEMBER, Role.ADMIN][seed % 3]
     removed = bool(seed % 2)

@@ -21,7 +21,7 @@ from tests.support.storage.archives import archive, assert_equal, divided, prelo
 
 MUTE = Link(loss=1.0)
 BOTH_MODES = pytest.mark.parametrize("protocol", ["logheight", "sets"])
-SAMPLE = 12
+SAMPLE = pytest.mark.parametrize("cuts", [6, pytest.param(24, marks=pytest.mark.grid)])
 
 
 class Sent:
@@ -107,14 +107,15 @@ def test_a_session_cut_at_any_item_ends_and_another_brings_the_rest(
 
 @pytest.mark.slow
 @BOTH_MODES
+@SAMPLE
 def test_what_was_committed_before_a_cut_is_not_sent_again(
-    protocol: str, monkeypatch: pytest.MonkeyPatch
+    protocol: str, cuts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(protocol, 1, monkeypatch)
     everything = [*archive("carol", 3 * PAGE), *archive("dave", PAGE)]
     histories = [everything, everything[: PAGE // 2]]
     items, _ = uncut(histories, protocol)
 
-    for cut_at in random.Random(0).sample(range(items), SAMPLE):
+    for cut_at in random.Random(0).sample(range(items), cuts):
         world, sent = run(histories, cut_at)
         assert_over(world, sent, protocol, f"cut at {cut_at} of {items}: {sent.ended}")
