@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -244,7 +244,7 @@ class ChatApp(Overlays):
         until = now() + self._slice_s
         news = self._feed.drain(self._channel, lambda: now() > until)
         if news.more:
-            self.set_timer(SLICE_S, self._paint)  # keys have as much time as what floods
+            self._pace.paint_rest(SLICE_S)  # keys have as much time as what floods
         self._announcer.look()
         if news.changes:
             self.transcript.apply(news.changes)
@@ -287,6 +287,7 @@ class ChatApp(Overlays):
 
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
+        self._chat.key_shown()  # a line waits for nothing
         self._inputs.put_typed(message.text, self._channel)
         self.run_worker(self._let_engine_turn(), group="paints")
 
@@ -297,9 +298,22 @@ class ChatApp(Overlays):
                 await asyncio.sleep(0)
         self.screen.check_idle()  # which paints what is due
 
+    async def on_event(self, event: events.Event) -> None:
+        """Let what a key writes be painted before anything else."""
+        if isinstance(event, events.Key) and event.is_printable and not event.is_forwarded:
+            self._pace.key_came()
+            self._chat.key_came()
+        await super().on_event(event)
+
+    def _show_key(self) -> None:
+        """Go on with what waited until a key was painted."""
+        self._pace.key_shown()
+        self._chat.key_shown()
+
     @on(TextArea.Changed)
     def _tell_typing(self) -> None:
         self._typed_at = asyncio.get_running_loop().time()
+        self.call_after_refresh(self._show_key)
         text = self.composer.text
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)

@@ -306,6 +306,12 @@ class Chat(Protocol):
         Cheap enough for every key.
         """
 
+    def key_came(self) -> None:
+        """Take note that a key is on its way to the screen, which comes before other work."""
+
+    def key_shown(self) -> None:
+        """Take note that it is there, or that what it began is to be done now."""
+
     async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """Send an own message again that is not acknowledged; returns the id of what was sent.
 

@@ -494,9 +494,19 @@ class Client:
         """See `chat_tui.client.chat.Chat`."""
         if self._made is None:
             return
-        self._made.hurry()
+        self._made.keys.hurry()
         if self.settings[TYPING_NOTICES] and self.people.may_write(channel):
             self._made.tell_typing(channel)
+
+    def key_came(self) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if self._made is not None:
+            self._made.keys.key_came()
+
+    def key_shown(self) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if self._made is not None:
+            self._made.keys.key_shown()
 
     def _take_over(self) -> None:
         """Put what profiles of before remembered as state where settings are kept now."""

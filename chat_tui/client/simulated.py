@@ -282,6 +282,12 @@ class SimulatedChat:
         if self.settings[TYPING_NOTICES] and channel == self._channel == self._world.channel:
             self._world.tell_typing(self._number)
 
+    def key_came(self) -> None:
+        """Hold nothing back: here a turn of the world takes the loop by itself."""
+
+    def key_shown(self) -> None:
+        """See `key_came`."""
+
     async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """Send an own message again, or write it anew, at the participant's next turn.
 

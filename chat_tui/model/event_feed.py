@@ -5,6 +5,7 @@ Rule: taking note of an event costs the engine nothing and can never be refused.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct, field
@@ -41,6 +42,9 @@ from sync.view.view import (
     TrustShown,
     WithdrawnShown,
 )
+
+KEY_WITHIN_S: Final = 0.02
+"""Longest time for which a key holds back what else is to be painted."""
 
 PAINT_EVERY_S: Final = 0.1
 """A person sees no more paints than ten a second; a slow terminal line is spared them."""
@@ -285,6 +289,9 @@ class Feed:
 class Pace:
     """Calls `paint` soon after it is asked to: at once after a rest, else when the rest is over.
 
+    Keys come first: while one is on its way nothing is painted, and what waits while somebody types
+    is painted right behind a key, when the next one is furthest away.
+
     `soon` and `later` are the event loop's ways to call back, now and after seconds.
     """
 
@@ -296,6 +303,11 @@ class Pace:
     ) -> None:
         self._paint, self._soon, self._later = paint, soon, later
         self._wanted = self._resting = False
+        self._key = 0
+        """Number of the key that is on its way; 0 if none is."""
+        self._keys = 0
+        self._typing = False
+        """True if a key came since the last rest."""
         self.every_s = PAINT_EVERY_S
         """Seconds from one paint to the next."""
 
@@ -303,15 +315,49 @@ class Pace:
         """Ask for one paint, however often it is said until then."""
         if not self._wanted:
             self._wanted = True
-            if not self._resting:
-                self._soon(self._paint_now)
+            self._paint_if_free()
+
+    def paint_rest(self, within_s: float) -> None:
+        """Go on with a paint that was too much for one callback."""
+        self._later(within_s, self._paint_rest)
+
+    def key_came(self) -> None:
+        """A key is on its way to the screen."""
+        self._keys += 1
+        self._key, self._typing = self._keys, True
+        self._later(KEY_WITHIN_S, partial(self._give_up, self._key))
+
+    def key_shown(self) -> None:
+        """It is there: now paint what waits."""
+        self._key = 0
+        self._paint_if_free()
+
+    def _give_up(self, key: int) -> None:
+        """A key had no effect to be seen, or takes long."""
+        if key == self._key:
+            self.key_shown()
+
+    def _paint_if_free(self) -> None:
+        if self._wanted and not self._resting and not self._key:
+            self._soon(self._paint_now)
 
     def _paint_now(self) -> None:
+        if not self._wanted or self._resting or self._key:
+            return  # something else came first
         self._wanted, self._resting = False, True
         self._later(self.every_s, self._rested)
         self._paint()
 
+    def _paint_rest(self) -> None:
+        if self._key:
+            self.paint_soon()
+        else:
+            self._paint()
+
     def _rested(self) -> None:
         self._resting = False
-        if self._wanted:
+        if self._wanted and self._typing:
+            self._typing = False
+            self._later(min(self.every_s, PAINT_EVERY_S), self._paint_now)
+        else:
             self._paint_now()

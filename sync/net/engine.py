@@ -17,6 +17,7 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
+from sync.net.key_priority import KeyPriority
 from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
@@ -26,15 +27,6 @@ from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
 
 T = TypeVar("T")
-
-SLICE: Final[Nanos] = 10 * MILLISECOND
-"""Time for which the engine may keep the event loop from the UI."""
-
-HURRIED_SLICE: Final[Nanos] = 3 * MILLISECOND
-"""The same while somebody types: a key waits for the slice before it."""
-
-HURRY_FOR: Final[Nanos] = 500 * MILLISECOND
-"""Time after a key in which another one may come."""
 
 GROUP: Final[Nanos] = 40 * MILLISECOND
 """Time after which slices are committed, though more waits. One commit costs as much as handling a
@@ -111,6 +103,8 @@ class Engine:
         self._checks = EarlyChecks(runner, clock)
         self._journal = journal
         self._clock = clock
+        self.keys = KeyPriority(clock)
+        """Is told of the keys of a person."""
         self._releaser = releaser
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
@@ -120,7 +114,6 @@ class Engine:
         self._acts: dict[int, asyncio.Future[OpId]] = {}
         self._sets: dict[int, asyncio.Future[None]] = {}
         self._tokens = 0
-        self._hurried_until: Nanos = 0
         self._retry = DISK_RETRY[0]
         """Seconds to wait after the disk refuses the next time."""
 
@@ -141,15 +134,6 @@ class Engine:
     def wake(self) -> None:
         """Turn soon: something was given to the runner directly."""
         self._wake.set()
-
-    def hurry(self) -> None:
-        """Keep the loop for shorter slices for a moment: somebody types."""
-        self._hurried_until = self._clock.now() + HURRY_FOR
-
-    def _is_spent(self, began: Nanos) -> bool:
-        """Return whether a slice that began then is over."""
-        now = self._clock.now()
-        return now - began > (HURRIED_SLICE if now < self._hurried_until else SLICE)
 
     async def submit(
         self,
@@ -303,7 +287,7 @@ class Engine:
             if batch.records:
                 tell_looks(batch, await self._journal.commit(batch.records))
             else:
-                await asyncio.sleep(0)  # the screen first, here too: a payload takes a while
+                await self.keys.breathe()  # the screen first, here too: a payload takes a while
         except StorageError as error:
             await self._undo(batch, error, self._retry)
             self._retry = min(self._retry * 2, DISK_RETRY[1])
@@ -316,7 +300,7 @@ class Engine:
                 await self._rebuild()
             self._retry = DISK_RETRY[0] if batch.records else self._retry
         self._let_in()
-        await asyncio.sleep(0)
+        await self.keys.breathe()
 
     async def _gather(self) -> Batch:
         """Handle what waits in slices, with a breath of the loop between them, for one commit.
@@ -330,7 +314,7 @@ class Engine:
         self._turn(batch)
         while self._goes_on(batch) and self._clock.now() < until:
             self._let_in()
-            await asyncio.sleep(0)
+            await self.keys.breathe()
             await self._check()
             self._turn(batch)
         return batch
@@ -343,7 +327,7 @@ class Engine:
     @property
     def _is_hurried(self) -> bool:
         """True while somebody types, or waits for a line."""
-        return self.runner.has_lines or self._clock.now() < self._hurried_until
+        return self.runner.has_lines or self.keys.is_hurried
 
     def _let_in(self) -> None:
         """Wake whoever waits for room, where there is some."""
@@ -357,7 +341,7 @@ class Engine:
     def _turn(self, batch: Batch) -> None:
         """Handle what waits, for a slice at most, as part of a batch."""
         began, first = self._clock.now(), len(batch.inputs)
-        self.runner.turn(began, lambda: self._is_spent(began), batch)
+        self.runner.turn(began, lambda: self.keys.is_spent(began), batch)
         added = batch.inputs[first:]
         if any(type(addressed.event) is values.Restored for addressed in added):
             self._watch.leave_out()  # while a channel is taken up, nothing of it is on the screen
@@ -485,10 +469,10 @@ class Engine:
         for release, message_id in zip(batch.releases, needed, strict=True):
             if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
-            if self._is_spent(began):
+            if self.keys.is_spent(began):
                 self._releaser.send()
                 self._measure(began)
-                await asyncio.sleep(0)
+                await self.keys.breathe()
                 began = self._clock.now()
         for told in batch.announcements:
             self._releaser.announce(told.peer, told.payload)

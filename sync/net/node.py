@@ -44,6 +44,7 @@ from sync.net.governance_links import GovernanceLinks
 from sync.net.governed_node import GovernedNode
 from sync.net.governing import GroupDriver
 from sync.net.invite import is_guessable
+from sync.net.key_priority import KeyPriority
 from sync.net.key_store import KeyStore
 from sync.net.links.addresses import Addresses
 from sync.net.links.catch_ups import CatchUps
@@ -402,9 +403,10 @@ class Node:
         """
         return kind != Kind.TEXT or about in self._runner.groups[channel].sds.log.order
 
-    def hurry(self) -> None:
-        """Leave the loop sooner for a moment: somebody types."""
-        self._engine.hurry()
+    @property
+    def keys(self) -> KeyPriority:
+        """Is told of the keys of a person, which come before the engine."""
+        return self._engine.keys
 
     def tell_typing(self, channel: ChannelId) -> None:
         """Tell the others that the person is typing, unless they were told just now."""

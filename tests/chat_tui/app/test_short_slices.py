@@ -1,12 +1,9 @@
 """Events that flood the screen leave keys more room while somebody types."""
 
-from pathlib import Path
-
 import pytest
 
 from chat_tui.app.app import HURRIED_SLICE_S, HURRY_FOR_S, SLICE_S
-from tests.support.chat_tui.chats import running
-from tests.support.chat_tui.live_clients import lobby
+from chat_tui.client.simulated import SimulatedChat
 from tests.support.chat_tui.readings import reading, short_talk
 
 
@@ -21,14 +18,19 @@ async def test_slices_are_short_for_a_moment_after_a_key() -> None:
         assert (before, typing, app._slice_s) == (SLICE_S, HURRIED_SLICE_S, SLICE_S)
 
 
-@pytest.mark.net
-async def test_the_engine_takes_short_slices_too_once_it_is_told_that_somebody_types(
-    tmp_path: Path,
+async def test_a_letter_goes_before_the_engine_until_it_is_painted_and_a_line_does_not(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with running(tmp_path, "alice") as alice:
-        assert alice._made is not None
-        engine = alice._made._engine
-        before = engine._hurried_until
-        alice.typing(lobby(alice))
+    told: list[str] = []
+    monkeypatch.setattr(SimulatedChat, "key_came", lambda _: told.append("came"))
+    monkeypatch.setattr(SimulatedChat, "key_shown", lambda _: told.append("shown"))
+    async with reading(short_talk()) as (_, pilot):
+        await pilot.press("h")
+        await pilot.pause()
+        letter = list(told)
+        await pilot.press("enter")
+        await pilot.pause()
 
-        assert before < engine._hurried_until
+        assert letter == ["came", "shown"]
+        assert "came" not in told[len(letter) :]
+        assert "shown" in told[len(letter) :]

@@ -125,11 +125,10 @@ async def test_a_key_makes_the_engine_leave_the_loop_sooner_whether_others_hear_
     async with running(tmp_path, "alice") as alice:
         alice.settings.change(TYPING_NOTICES, False)
         assert alice._made is not None
-        engine = alice._made._engine
-        before = engine._hurried_until
+        before = alice._made.keys.is_hurried
         alice.typing(lobby(alice))
 
-        assert before < alice.snapshot().now < engine._hurried_until
+        assert (before, alice._made.keys.is_hurried) == (False, True)
 
 
 async def test_an_open_channel_has_no_code(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from chat_tui.model.event_feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
+from chat_tui.model.event_feed import EVENTS_MAX, KEY_WITHIN_S, PAINT_EVERY_S, Feed, Pace
 from chat_tui.model.row import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
@@ -244,6 +244,89 @@ def test_the_first_event_is_painted_at_once_and_the_rest_after_a_pause() -> None
 
     assert (after_the_first, during_the_pause, after_the_pause, len(paints)) == (1, 1, 2, 2)
     assert loop.later == []
+
+
+def test_nothing_is_painted_before_a_key_that_is_on_its_way() -> None:
+    loop, paints = Loop(), []
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+
+    pace.paint_soon()
+    pace.key_came()
+    pace.paint_soon()
+    loop.turn()
+    before = len(paints)
+    pace.key_shown()
+    loop.turn()
+
+    assert (before, len(paints)) == (0, 1)
+
+
+def test_a_key_of_which_nothing_is_seen_is_waited_for_a_moment() -> None:
+    loop, paints = Loop(), []
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+
+    pace.key_came()
+    pace.paint_soon()
+    loop.turn()
+    before = len(paints)
+    seconds = [seconds for seconds, _ in loop.later]
+    loop.rest()
+    loop.turn()
+
+    assert (before, seconds, len(paints)) == (0, [KEY_WITHIN_S], 1)
+
+
+def typing_after_a_paint() -> tuple[Loop, list[int], Pace]:
+    """Return a pace whose pause is over, in which a key came, and which has something to paint."""
+    loop, paints = Loop(), list[int]()
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+    pace.paint_soon()
+    loop.turn()
+    pace.key_came()
+    pace.key_shown()
+    pace.paint_soon()
+    loop.rest()
+    loop.turn()
+    return loop, paints, pace
+
+
+def test_while_somebody_types_what_waits_is_painted_behind_the_next_key() -> None:
+    loop, paints, pace = typing_after_a_paint()
+    before = len(paints)
+
+    pace.key_came()
+    loop.turn()
+    on_its_way = len(paints)
+    pace.key_shown()
+    loop.turn()
+
+    assert (before, on_its_way, len(paints)) == (1, 1, 2)
+
+
+def test_where_no_key_follows_it_is_painted_a_pause_later() -> None:
+    loop, paints, _ = typing_after_a_paint()
+    before = len(paints)
+
+    loop.rest()
+    loop.turn()
+
+    assert (before, len(paints)) == (1, 2)
+
+
+def test_the_rest_of_a_paint_waits_for_a_key_too() -> None:
+    loop, paints = Loop(), list[int]()
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+
+    pace.paint_rest(0.01)
+    pace.key_came()
+    [(_, go_on), _] = loop.later
+    go_on()
+    loop.turn()
+    before = len(paints)
+    pace.key_shown()
+    loop.turn()
+
+    assert (before, len(paints)) == (0, 1)
 
 
 def test_the_pause_makes_ten_paints_a_second() -> None:

@@ -154,7 +154,7 @@ async def test_bytes_that_are_looked_at_have_a_limit(
 
 async def test_fewer_are_looked_at_while_somebody_types(tmp_path: Path, known: list[int]) -> None:
     async with turning(tmp_path, step=1) as bench:
-        bench.engine.hurry()
+        bench.engine.keys.hurry()
         bench.hear(*lines(300))
         await all_heard(bench, 300)
 

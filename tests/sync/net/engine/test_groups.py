@@ -64,9 +64,9 @@ async def test_slices_are_short_for_a_moment_after_a_key(tmp_path: Path) -> None
         return seen
 
     async with turning(tmp_path) as bench:
-        bench.engine.hurry()
+        bench.engine.keys.hurry()
         hurried = await waited(bench)
-        while bench.engine._clock.now() < bench.engine._hurried_until:
+        while bench.engine.keys.is_hurried:
             pass
         await bench.engine.settled()
         at_rest = await waited(bench)

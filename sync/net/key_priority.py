@@ -1,0 +1,67 @@
+"""Keys before the engine: what a person types is on the screen before the loop does other work.
+
+A key takes several turns of the loop until it is painted, and each may be kept by a slice of the
+engine. So slices are short while somebody types, and while a key is on its way there is none.
+"""
+
+import asyncio
+from typing import Final
+
+from sync.machine import MILLISECOND, Nanos
+from sync.net.clock import Clock
+
+SLICE: Final[Nanos] = 10 * MILLISECOND
+"""Time for which the engine keeps the loop."""
+
+HURRIED_SLICE: Final[Nanos] = 3 * MILLISECOND
+"""The same while somebody types."""
+
+HURRY_FOR: Final[Nanos] = 500 * MILLISECOND
+"""Time after a key in which another one may come."""
+
+KEY_WITHIN_S: Final = 0.01
+"""Longest time for which one key holds the engine; at rest it is painted in a third of that."""
+
+
+class KeyPriority:
+    """See the module docstring; it is told of keys, and asked by an engine."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._hurried_until: Nanos = 0
+        self._shown = asyncio.Event()
+        self._shown.set()
+        self._patience: asyncio.TimerHandle | None = None
+
+    def hurry(self) -> None:
+        """Make slices short for a moment: somebody types."""
+        self._hurried_until = self._clock.now() + HURRY_FOR
+
+    def key_came(self) -> None:
+        """A key is on its way to the screen: nothing is to keep the loop until it is there."""
+        self.key_shown()
+        self._shown.clear()
+        self._patience = asyncio.get_running_loop().call_later(KEY_WITHIN_S, self._shown.set)
+
+    def key_shown(self) -> None:
+        """It is there, or something else has come that is to be done at once."""
+        self._shown.set()
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    @property
+    def is_hurried(self) -> bool:
+        """True while somebody types."""
+        return self._clock.now() < self._hurried_until
+
+    def is_spent(self, began: Nanos) -> bool:
+        """Return whether a slice that began then is over."""
+        now = self._clock.now()
+        return now - began > (HURRIED_SLICE if now < self._hurried_until else SLICE)
+
+    async def breathe(self) -> None:
+        """Leave the loop to others for a turn, and as long as a key is on its way."""
+        await asyncio.sleep(0)
+        if not self._shown.is_set():
+            await self._shown.wait()
