@@ -24,6 +24,14 @@ WITHIN_S: Final = 400
 
 CONF: Final = [f"--conf=spark.hadoop.{key}={value}" for key, value in SETTINGS.items()]
 
+QUICK: Final = (
+    "--conf=spark.sql.codegen.factoryMode=NO_CODEGEN",
+    "--conf=spark.sql.shuffle.partitions=1",
+    "--conf=spark.sql.adaptive.enabled=false",
+    "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
+)
+"""What a job of few rows does not need; how many there are behind a URI is not known before."""
+
 PIPELINE: Final = "from storage.pipeline.command import cli; cli(prog_name='chat-tui pipeline')"
 
 
@@ -112,7 +120,7 @@ def test_two_archives_are_compared_over_a_scheme(tmp_path: Path) -> None:
     sides = [str(over("demo", tmp_path / name)) for name in ("a", "b")]
     out = str(over("demo", tmp_path / "out"))
 
-    done = pipeline("diff", *sides, "--out", out, "--json", *CONF, cwd=tmp_path)
+    done = pipeline("diff", *sides, "--out", out, "--json", *CONF, *QUICK, cwd=tmp_path)
 
     assert done.returncode == 1, done.stderr
     found = json.loads(done.stdout)["diff"]

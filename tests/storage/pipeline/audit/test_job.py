@@ -168,7 +168,7 @@ def test_who_holds_what_is_told_once(planted: Planted) -> None:
 
 def test_a_clean_data_set_has_no_findings(tmp_path: Path, spark: "SparkSession") -> None:
     """Loss, repair, restarts, late joiners and what comes after it was given up are no faults."""
-    made(tmp_path / "clean", plan(7, replace(NO_FAULTS, late_joiners=3), messages=600))
+    made(tmp_path / "clean", plan(7, replace(NO_FAULTS, late_joiners=3), messages=300))
 
     found = looked(spark, [tmp_path / "clean"], tmp_path / "out")
 

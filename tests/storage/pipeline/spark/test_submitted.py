@@ -14,12 +14,20 @@ from click.testing import CliRunner
 from storage.pipeline.command import cli
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.results.small_tables import row_count
+from storage.pipeline.spark.session import STARTING
 from tests.conftest import need_java
 from tests.support.storage.synthetic import made, plan
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 WITHIN_S: Final = 300
+
+QUICK: Final = (
+    *("--driver-java-options", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"),
+    *("--conf", "spark.sql.codegen.factoryMode=NO_CODEGEN"),
+    *("--conf", "spark.sql.shuffle.partitions=1"),
+)
+"""What a job of few rows does not need, and takes half of the time."""
 
 WATCHED: Final = """
 import os, sys
@@ -54,9 +62,14 @@ def test_spark_submit_runs_a_job_with_the_two_files_we_write(tmp_path: Path) -> 
     job = ("consolidate", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--json")
 
     done = subprocess.run(
-        [str(submit), "--master", "local[1]", "--driver-memory", "512m", *files, *job],
+        [str(submit), "--master", "local[1]", "--driver-memory", "512m", *QUICK, *files, *job],
         cwd=tmp_path,  # ours must come from the zip
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={
+            **os.environ,
+            **STARTING,
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
         capture_output=True,
         text=True,
         check=False,
