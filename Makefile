@@ -19,7 +19,7 @@ help: ## this list
 # Exactly the files that requirements/*.txt names by their hashes. First what builds, for what comes
 # as sources is built with that, and not with what is newest that day.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-LOCKED := $(INSTALL) --no-build-isolation --require-hashes
+LOCKED := DIST_EXTRA_CONFIG="$(CURDIR)/requirements/wheels.cfg" $(INSTALL) --no-build-isolation --require-hashes
 
 $(VENV)/.chat: pyproject.toml requirements/build.txt requirements/chat.txt
 	@test -n "$(PYTHON)" || { echo "This needs Python 3.11 or newer: install it (Debian: apt install python3 python3-venv), or point to one with PYTHON=/path/to/python3."; exit 1; }
@@ -34,9 +34,11 @@ $(VENV)/.pipeline: $(VENV)/.chat requirements/pipeline.txt
 	@$(LOCKED) -r requirements/pipeline.txt
 	@touch $@
 
+# pip compiles with one processor. Some packages have files that are no Python, which it passes over.
 $(VENV)/.dev: $(VENV)/.chat requirements/dev.txt
 	@echo "Installing what tests and checks need ..."
-	@$(LOCKED) -r requirements/dev.txt
+	@$(LOCKED) --no-compile -r requirements/dev.txt
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 # Without Java there is nothing to prepare, and one sentence says so.
