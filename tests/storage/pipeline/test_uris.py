@@ -30,7 +30,7 @@ QUICK: Final = (
     "--conf=spark.sql.adaptive.enabled=false",
     "--conf=spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",
 )
-"""What a job of few rows does not need; how many there are behind a URI is not known before."""
+"""Options for a job of few rows: how many there are behind a URI is not known before."""
 
 PIPELINE: Final = "from storage.pipeline.command import cli; cli(prog_name='chat-tui pipeline')"
 

@@ -27,7 +27,7 @@ QUICK: Final = (
     *("--conf", "spark.sql.codegen.factoryMode=NO_CODEGEN"),
     *("--conf", "spark.sql.shuffle.partitions=1"),
 )
-"""What a job of few rows does not need, and takes half of the time."""
+"""Options without what a job of few rows does not need, and spends half of its time on."""
 
 WATCHED: Final = """
 import os, sys
