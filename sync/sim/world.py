@@ -52,7 +52,11 @@ EPOCH: Nanos = 1_763_700_000 * SECOND
 """When a world begins: a morning in November 2025."""
 
 LOOKED_OVER: Nanos = 30 * SECOND
-"""Between two looks at how full everybody's buffers are (I7)."""
+"""Between two looks at how full everybody's buffers are (I7), in the first ten minutes."""
+
+LOOKS = 20
+"""Afterwards, between two looks lies at most this share of the time so far: a day of silence would
+be spent on looking. All are looked at once more at the end."""
 
 LOOKED_AT = 2
 """At so many nodes each time, in turn: it takes 2 ms for each, and much more in large groups."""
@@ -205,6 +209,7 @@ class World:
             assert isinstance(self.links, Mesh)
             self.hostiles = self._hostiles(self.links, size)
             self._outlet.twist = self.hostiles.twist
+        self._looks = 0
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
 
     def _first_channel(self) -> ChannelId:
@@ -632,12 +637,14 @@ class World:
     def _look_over(self) -> None:
         """Look at how full the buffers are of whose turn it is."""
         looked_at = [node for node in self.honest if node.runner is not None]
-        first = (self.now - self.began) // LOOKED_OVER * LOOKED_AT
+        first = self._looks * LOOKED_AT
         for number in range(min(LOOKED_AT, len(looked_at))):
             node = looked_at[(first + number) % len(looked_at)]
             assert node.runner is not None
             _look_at(node.runner, node.number)
-        self.time.call(self.now + LOOKED_OVER, self._look_over)
+        self._looks += 1
+        pause = max(LOOKED_OVER, (self.now - self.began) // LOOKS)
+        self.time.call(self.now + pause, self._look_over)
 
     def _write_down(self) -> None:
         assert self._recording is not None
