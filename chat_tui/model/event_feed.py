@@ -303,9 +303,11 @@ class Pace:
     ) -> None:
         self._paint, self._soon, self._later = paint, soon, later
         self._wanted = self._resting = False
-        self._key = 0
-        """Number of the key that is on its way; 0 if none is."""
         self._keys = 0
+        self._key = False
+        """True while a key is on its way."""
+        self._watched = False
+        """True while a timer waits for it: one for all keys of a burst."""
         self._typing = False
         """True if a key came since the last rest."""
         self.every_s = PAINT_EVERY_S
@@ -324,18 +326,26 @@ class Pace:
     def key_came(self) -> None:
         """A key is on its way to the screen."""
         self._keys += 1
-        self._key, self._typing = self._keys, True
-        self._later(KEY_WITHIN_S, partial(self._give_up, self._key))
+        self._key = self._typing = True
+        self._watch()
 
     def key_shown(self) -> None:
         """It is there: now paint what waits."""
-        self._key = 0
+        self._key = False
         self._paint_if_free()
 
-    def _give_up(self, key: int) -> None:
-        """A key had no effect to be seen, or takes long."""
-        if key == self._key:
+    def _watch(self) -> None:
+        if not self._watched:
+            self._watched = True
+            self._later(KEY_WITHIN_S, partial(self._lose_patience, self._keys))
+
+    def _lose_patience(self, keys: int) -> None:
+        """Wait no more for the last of so many keys: it had nothing to show, or takes long."""
+        self._watched = False
+        if self._key and keys == self._keys:
             self.key_shown()
+        elif self._key:
+            self._watch()
 
     def _paint_if_free(self) -> None:
         if self._wanted and not self._resting and not self._key:

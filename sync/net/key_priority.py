@@ -38,7 +38,11 @@ class KeyPriority:
         self._hurried_until = self._clock.now() + HURRY_FOR
 
     def key_came(self) -> None:
-        """A key is on its way to the screen: nothing is to keep the loop until it is there."""
+        """A key is on its way to the screen: nothing is to keep the loop until it is there.
+
+        Where one comes right behind another, what waits for that goes on: keys without end hold the
+        engine up, and do not stop it.
+        """
         self.key_shown()
         self._shown.clear()
         self._patience = asyncio.get_running_loop().call_later(KEY_WITHIN_S, self._shown.set)

@@ -276,6 +276,27 @@ def test_a_key_of_which_nothing_is_seen_is_waited_for_a_moment() -> None:
     assert (before, seconds, len(paints)) == (0, [KEY_WITHIN_S], 1)
 
 
+def test_keys_without_end_have_one_timer_and_the_last_of_them_all_its_time() -> None:
+    loop, paints = Loop(), list[int]()
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+
+    for _ in range(100):
+        pace.key_came()
+    pace.paint_soon()
+    timers = len(loop.later)
+    loop.rest()
+    loop.turn()
+    amid = (len(paints), len(loop.later))
+    pace.key_came()
+    loop.rest()
+    loop.turn()
+    again = len(paints)
+    loop.rest()
+    loop.turn()
+
+    assert (timers, amid, again, len(paints)) == (1, (0, 1), 0, 1)
+
+
 def typing_after_a_paint() -> tuple[Loop, list[int], Pace]:
     """Return a pace whose pause is over, in which a key came, and which has something to paint."""
     loop, paints = Loop(), list[int]()

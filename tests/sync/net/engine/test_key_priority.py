@@ -32,6 +32,26 @@ async def test_no_slice_keeps_the_loop_from_a_key_on_its_way(
         assert sum(bench.journal.commits) == len(LINES)
 
 
+async def test_keys_right_behind_each_other_let_a_slice_through_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_priority, "KEY_WITHIN_S", LONG_S)
+    async with turning(tmp_path) as bench:
+        await bench.engine.settled()
+        bench.engine.keys.key_came()
+        writing = asyncio.create_task(bench.write(*LINES))
+        waiting = []
+        for _ in range(2):
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+            waiting.append(bench.engine.runner.waiting)
+            bench.engine.keys.key_came()
+        bench.engine.keys.key_shown()
+        await writing
+
+        assert waiting == [2 * SLICE_INPUTS, SLICE_INPUTS]
+
+
 async def test_a_key_that_is_never_shown_is_waited_for_a_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
