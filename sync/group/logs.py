@@ -36,7 +36,7 @@ BLOCKS: Final = tuple([(3**power - 1) // 2 for power in range(1, 42)])
 """Sizes of the blocks that `lipmaa` divides a log into, up to the largest number there is."""
 
 
-class LogPlace(NamedTuple):
+class LogPlace(Struct, frozen=True):
     """Words of an entry about its place: which log of its author, which number, what it names."""
 
     log: int
@@ -168,7 +168,7 @@ class _Log:
 
     def _goes_on(self, at: int, place: LogPlace, message_id: MessageId) -> bool:
         """Take an entry as the next one of a run, as most are, if nothing is to be said of it."""
-        _, seq, backlink, skiplink = place
+        seq, backlink, skiplink = place.seq, place.backlink, place.skiplink
         if at < 0 or self.runs[at].last + 1 != seq or backlink is None:
             return False
         if at + 1 < len(self.runs) and self.runs[at + 1].first == seq + 1:

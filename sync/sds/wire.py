@@ -2,9 +2,10 @@
 
 from binascii import hexlify
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
+from msgspec import Struct
 from msgspec.structs import replace
 
 from proto import sds_pb2
@@ -122,7 +123,7 @@ def encode_wrapped(
     return b"".join(parts)
 
 
-class ClaimedIds(NamedTuple):
+class ClaimedIds(Struct, frozen=True):
     """Sender and id that stand at the beginning of a frame."""
 
     sender_id: PeerId

@@ -12,9 +12,9 @@ Rules:
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
-from msgspec import field
+from msgspec import Struct, field
 
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
@@ -35,7 +35,7 @@ EntriesIn: TypeAlias = Callable[[bytes], Sequence[bytes]]
 """See `sync.sessions.protocol.SyncProtocol.entries_in`."""
 
 
-class Refusal(NamedTuple):
+class Refusal(Struct, frozen=True):
     """A `RemoteError`, without the frames that it came through."""
 
     kind: type[RemoteError]
@@ -51,7 +51,7 @@ class Refusal(NamedTuple):
         return self.kind(self.text)
 
 
-class Read(NamedTuple):
+class Read(Struct, frozen=True):
     """Verdict on a frame of a link: what `Gate.read` gives of it, and `Gate.check` of that."""
 
     frame: bytes
@@ -65,7 +65,7 @@ class Read(NamedTuple):
         return self.message.message_id if isinstance(self.message, Message) else None
 
 
-class Brought(NamedTuple):
+class Brought(Struct, frozen=True):
     """Verdict on a frame of a transfer: what is in it, and what `Gate.read_transfer` gives of it.
 
     `transferred` is what `pushed` holds.
@@ -82,7 +82,7 @@ class Brought(NamedTuple):
         return self.pushed.sync_id
 
 
-class Entries(NamedTuple):
+class Entries(Struct, frozen=True):
     """Verdict on a payload of a session: what `Gate.check_opened` gives of entries in it.
 
     By content, the first ones.
@@ -100,7 +100,7 @@ class Entries(NamedTuple):
 Verdict: TypeAlias = Read | Brought | Entries
 
 
-class Waiting(NamedTuple):
+class Waiting(Struct, frozen=True):
     """A frame with messages to be checked: in one of a transfer is `pushed`.
 
     Of a payload of a session, about so many `messages`, `entries_in` reads the entries.
@@ -295,9 +295,9 @@ class Foresight:
 
 def verdict_of(waiting: Waiting) -> Verdict | None:
     """Return the verdict on a frame; None where there is no other than that of its machine."""
-    gate, frame, pushed, entries_in, _ = waiting
-    if entries_in is not None:
-        return _entries(gate, entries_in, frame)
+    gate, frame, pushed = waiting.gate, waiting.frame, waiting.pushed
+    if waiting.entries_in is not None:
+        return _entries(gate, waiting.entries_in, frame)
     if pushed is None:
         return _read(gate, frame)
     item = pushed.item

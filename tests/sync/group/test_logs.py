@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sync.entries.entry import lipmaa
 from sync.group.logs import RUNS_MAX, ChannelLogs, LogPlace, LogState, linked_from_above, naming
@@ -42,7 +43,7 @@ def entry(seq: int, word: str = "", **other: MessageId | None) -> Link:
         name(str(seq - 1)) if seq > 1 else None,
         name(str(skip)) if skip not in {0, seq - 1} else None,
     )
-    return Link(name(f"{seq}{word}"), place._replace(**other))  # type: ignore[arg-type]  # fields
+    return Link(name(f"{seq}{word}"), replace(place, **other))
 
 
 def told(entries: Iterable[Link], logs: ChannelLogs | None = None) -> ChannelLogs:
