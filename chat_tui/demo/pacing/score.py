@@ -43,6 +43,11 @@ def score_of(scenario: Scenario, seed: int, acts: Sequence[Intervention] = ()) -
         return _sketch(scenario, seed, acts)
     run = Run(scenario, seed, acts)
     run.finish()
+    return score_from(run, acts)
+
+
+def score_from(run: Run, acts: Sequence[Intervention] = ()) -> Score:
+    """Return what happened in a run of few that is over, with these acts."""
     flights = run.traffic.flights
     timetable = Timetable(
         flights=[(one.sent_at, one.at) for one in flights if kind_of(one) not in QUICK],
@@ -53,7 +58,7 @@ def score_of(scenario: Scenario, seed: int, acts: Sequence[Intervention] = ()) -
     )
     bent = Bent(run.began, run.now, timetable)
     lost = [(one.at, True) for one in flights if one.lost]
-    return Score(run.began, run.now, bent, (*_acts(scenario, run.began, acts), *lost))
+    return Score(run.began, run.now, bent, (*_acts(run.scenario, run.began, acts), *lost))
 
 
 def _sketch(scenario: Scenario, seed: int, acts: Sequence[Intervention]) -> Score:

@@ -3,7 +3,6 @@
 import pytest
 
 from chat_tui.demo.app import DemoApp
-from chat_tui.demo.pacing.score import score_of
 from chat_tui.demo.pacing.tour import Part
 from chat_tui.demo.painting.scrubber import place_of, time_of
 from chat_tui.demo.playback import Course
@@ -11,7 +10,7 @@ from chat_tui.demo.recording import Recording
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from sync.machine import SECOND
-from tests.support.chat_tui.demos import SEED, Timed, lines, on_screen, ready
+from tests.support.chat_tui.demos import SEED, Timed, lines, on_screen, ready, scored
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 
@@ -75,7 +74,7 @@ async def test_a_click_elsewhere_does_nothing() -> None:
 @pytest.mark.parametrize("number", [one.number for one in SCENARIOS if not one.people])
 def test_a_moment_looks_the_same_however_one_came_there(number: int) -> None:
     one = scenario(number)
-    score = score_of(one, SEED)
+    score = scored(number)
     straight, back = Stage(one, SEED), Stage(one, SEED)
     straight.slice_s = float("inf")
     back.seek(score.ends)
@@ -92,7 +91,7 @@ def test_a_moment_looks_the_same_however_one_came_there(number: int) -> None:
 
 @pytest.mark.parametrize("width", [10, 50, 120])
 def test_each_cell_stands_for_a_moment_that_stands_in_it(width: int) -> None:
-    score = score_of(scenario(3), SEED)
+    score = scored(3)
 
     for cell in range(width):
         assert abs(place_of(time_of(cell, score, width), score, width) - cell) <= 1
