@@ -134,7 +134,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         with pytest.MonkeyPatch.context() as patch:
             # what is compiled for all the jobs of all tests does not fit in the usual 48 MB
             patch.setenv("JDK_JAVA_OPTIONS", "-XX:ReservedCodeCacheSize=160m")
-            started = stack.enter_context(session(Cluster("local[1]", "512m"), scratch))
+            # all lies here: settings for stores would be copied for each file that is opened
+            cluster = Cluster("local[1]", "512m")
+            started = stack.enter_context(session(cluster, scratch, here=True))
         # a few rows: one task for each step, instead of 200 nearly empty ones
         started.conf.set("spark.sql.shuffle.partitions", "1")
         # and no Java written and compiled for them; the tests that start a Java of their own do so
