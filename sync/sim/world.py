@@ -54,9 +54,9 @@ EPOCH: Nanos = 1_763_700_000 * SECOND
 LOOKED_OVER: Nanos = 30 * SECOND
 """Between two looks at how full everybody's buffers are (I7), in the first ten minutes."""
 
-LOOKS = 20
-"""Afterwards, between two looks lies at most this share of the time so far: a day of silence would
-be spent on looking. All are looked at once more at the end."""
+LOOKS_SHARE = 20
+"""Afterwards a twentieth of the time so far lies between two looks: a day of silence would be spent
+on looking. All are looked at once more at the end."""
 
 LOOKED_AT = 2
 """At so many nodes each time, in turn: it takes 2 ms for each, and much more in large groups."""
@@ -643,7 +643,7 @@ class World:
             assert node.runner is not None
             _look_at(node.runner, node.number)
         self._looks += 1
-        pause = max(LOOKED_OVER, (self.now - self.began) // LOOKS)
+        pause = max(LOOKED_OVER, (self.now - self.began) // LOOKS_SHARE)
         self.time.call(self.now + pause, self._look_over)
 
     def _write_down(self) -> None:
