@@ -89,9 +89,12 @@ def known(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def test_a_burst_is_checked_on_threads_and_let_in_in_order(tmp_path: Path) -> None:
-    verifier = Verifier()
+    verifier = Verifier(waits=True)
     async with turning(tmp_path, verify=verifier) as bench:
         bench.hear(*lines(300))
+        # A thread that waits for nothing may be done before the other one is woken.
+        await until(lambda: verifier.early == 2, "both threads are at it")
+        verifier.goes_on.set()
         await all_heard(bench, 300)
 
         assert heard(bench) == numbers(300)
