@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sync.machine import MessageId
 from sync.net import key_priority
-from tests.support.sync.engines import SLICE_INPUTS, turning
+from tests.support.sync.engines import SLICE_INPUTS, Bench, turning
 
 TURNS = 50
 LONG_S = 60.0
@@ -14,16 +15,28 @@ SHORT_S = 0.001
 LINES = [f"line {number}" for number in range(3 * SLICE_INPUTS)]
 
 
+async def turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+
+
+async def writing_while_a_key_comes(
+    bench: Bench,
+) -> "asyncio.Task[list[MessageId | BaseException]]":
+    """Begin to write lines behind a key, and let the loop turn."""
+    await bench.engine.settled()
+    bench.engine.keys.key_came()
+    writing = asyncio.create_task(bench.write(*LINES))
+    await turns()
+    return writing
+
+
 async def test_no_slice_keeps_the_loop_from_a_key_on_its_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(key_priority, "KEY_WITHIN_S", LONG_S)
     async with turning(tmp_path) as bench:
-        await bench.engine.settled()
-        bench.engine.keys.key_came()
-        writing = asyncio.create_task(bench.write(*LINES))
-        for _ in range(TURNS):
-            await asyncio.sleep(0)
+        writing = await writing_while_a_key_comes(bench)
         waiting = bench.engine.runner.waiting
         bench.engine.keys.key_shown()
         await writing
@@ -37,19 +50,14 @@ async def test_keys_right_behind_each_other_let_a_slice_through_each(
 ) -> None:
     monkeypatch.setattr(key_priority, "KEY_WITHIN_S", LONG_S)
     async with turning(tmp_path) as bench:
-        await bench.engine.settled()
+        writing = await writing_while_a_key_comes(bench)
         bench.engine.keys.key_came()
-        writing = asyncio.create_task(bench.write(*LINES))
-        waiting = []
-        for _ in range(2):
-            for _ in range(TURNS):
-                await asyncio.sleep(0)
-            waiting.append(bench.engine.runner.waiting)
-            bench.engine.keys.key_came()
+        await turns()
+        waiting = bench.engine.runner.waiting
         bench.engine.keys.key_shown()
         await writing
 
-        assert waiting == [2 * SLICE_INPUTS, SLICE_INPUTS]
+        assert waiting == SLICE_INPUTS
 
 
 async def test_a_key_that_is_never_shown_is_waited_for_a_moment(
