@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from sync.errors import DecodeError, LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.structures.codec import CONTINUES, UVARINT_MAX, encode_uvarint
+from sync.structures.codec import CONTINUES, UVARINT_MAX, bytes_field, encode_uvarint
 
 if TYPE_CHECKING:
     from proto import entry_pb2
@@ -197,11 +197,8 @@ def message_id_of(header_bytes: bytes) -> MessageId:
 
 def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
     """Return the content of the SDS message that carries an entry (PROTOCOL 2)."""
-    parts: list[bytes] = []
-    for tag, field in ((b"\x0a", header_bytes), (b"\x12", signature), (b"\x1a", body)):
-        if field:  # as protobuf leaves out what is empty
-            parts += (tag, encode_uvarint(len(field)), field)
-    return b"".join(parts)
+    signed = bytes_field(b"\x0a", header_bytes) + bytes_field(b"\x12", signature)
+    return signed + bytes_field(b"\x1a", body)
 
 
 def open_content(content: bytes) -> Entry:

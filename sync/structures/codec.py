@@ -58,6 +58,11 @@ def length_prefixed(payload: bytes) -> bytes:
     return encode_uvarint(len(payload)) + payload
 
 
+def bytes_field(tag: bytes, value: bytes) -> bytes:
+    """Return a field of bytes as protobuf writes it: what is empty is left out."""
+    return tag + length_prefixed(value) if value else b""
+
+
 class Reader:
     """Reads `data` from front to back and never past its end.
 

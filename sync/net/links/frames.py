@@ -16,7 +16,7 @@ from sync.group.clock_values import Follows
 from sync.group.state_values import CONTENTS_MAX
 from sync.machine import ChannelId, Nanos
 from sync.net.links.channel_proofs import PROOF_SIZE
-from sync.structures.codec import length_prefixed
+from sync.structures.codec import bytes_field, length_prefixed
 
 NICK_MAX: Final = 64
 """Characters of a nick: it must leave room for the text in one row of a terminal."""
@@ -208,18 +208,13 @@ Frame: TypeAlias = Known | Unknown
 
 def encode(frame: Frame) -> bytes:
     """The bytes of `frame`, without a length in front."""
-    if isinstance(frame, SdsFrame):  # mostly; put together here, in a third of the time
+    if isinstance(frame, SdsFrame):  # mostly; put together here, in two thirds of the time
         channel = bytes.fromhex(frame.channel)
-        sds = _field(b"\x0a", channel) + _field(b"\x12", frame.payload)
+        sds = bytes_field(b"\x0a", channel) + bytes_field(b"\x12", frame.payload)
         return b"\x3a" + length_prefixed(sds)
     if isinstance(frame, Unknown):
         return frame.data
     return _to_wire(frame).SerializeToString()
-
-
-def _field(tag: bytes, value: bytes) -> bytes:
-    """Return a field of bytes as protobuf writes it: what is empty is left out."""
-    return tag + length_prefixed(value) if value else b""
 
 
 def decode(data: bytes) -> Frame:

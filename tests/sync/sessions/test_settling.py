@@ -121,3 +121,12 @@ def test_who_sends_too_much_before_is_answered_at_once(monkeypatch: pytest.Monke
 
     [ended] = only(values.SessionEnded, effects)
     assert ended.result.startswith("refused")
+
+
+def test_whether_anything_is_held_is_known_without_merging_what_waits() -> None:
+    holdings = Holdings()
+    empty = bool(holdings)
+    holdings.add(numbered(1))
+
+    assert (empty, bool(holdings)) == (False, True)
+    assert holdings.items._pending == [numbered(1)]
