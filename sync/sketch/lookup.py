@@ -9,14 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sync.structures.sorted_run import (
-    HASH_BYTES,
-    Columns,
-    Positions,
-    SyncId,
-    Words,
-    sync_ids,
-)
+from sync.structures.sorted_run import HASH_BYTES, Columns, Positions, SyncId, Words, values_of
 
 STEP: Final = 1 << 18
 """Ids that are looked at in one step: 2 ms."""
@@ -36,10 +29,10 @@ class Lookup:
         """Those that are held, rising once it is over."""
         self._parts = [part for part in parts if len(part.timestamps)] if len(wanted) else []
         self._at = 0
-        self._filter = np.zeros(int(FILTER) + 1, np.bool_)
-        self._filter[wanted[:, 0] & FILTER] = True
-        self._firsts = np.sort(wanted[:, 0])
-        self._wanted = {row.tobytes() for row in wanted}
+        self._wanted = set(split(wanted))
+        self._tables = [np.zeros(int(FILTER) + 1, np.bool_) for _ in range(2)]
+        for word, table in enumerate(self._tables):
+            table[wanted[:, word] & FILTER] = True
 
     @property
     def over(self) -> bool:
@@ -51,13 +44,11 @@ class Lookup:
         if not self._parts:
             return
         timestamps, hashes = self._parts[0]
-        firsts = hashes[:, 0]
-        blocks = range(self._at, min(self._at + STEP, len(firsts)), BLOCK)
-        near = np.concatenate([self._near(firsts[at : at + BLOCK]) + at for at in blocks])
-        raw = hashes[near].tobytes()
-        told = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
-        held = sync_ids(timestamps[near].tolist(), told)
-        self.found += [one for one in held if one.hash in self._wanted]
+        end = min(self._at + STEP, len(timestamps))
+        blocks = range(self._at, end, BLOCK)
+        near = np.concatenate([self._near(hashes[at : min(at + BLOCK, end)]) + at for at in blocks])
+        told = values_of(Columns(timestamps[near], hashes[near]))
+        self.found += [one for one in told if one.hash in self._wanted]
         self._at += STEP
         if self._at >= len(timestamps):
             del self._parts[0]
@@ -65,11 +56,16 @@ class Lookup:
         if not self._parts:
             self.found.sort()
 
-    def _near(self, firsts: Words) -> Positions:
-        """Return the rows whose first word is wanted."""
-        places = (firsts & FILTER).view(np.int64)  # which `take` reads in two thirds of the time
-        near = np.flatnonzero(self._filter.take(places))
-        at = np.searchsorted(self._firsts, firsts[near])
-        at[at == len(self._firsts)] = 0
-        wanted: Positions = near[self._firsts[at] == firsts[near]]
-        return wanted
+    def _near(self, hashes: Words) -> Positions:
+        """Return the rows that may be wanted: most others are told by a few bits of a word."""
+        first, second = self._tables
+        # Places are signed, since `take` reads them in two thirds of the time.
+        near = np.flatnonzero(first.take((hashes[:, 0] & FILTER).view(np.int64)))
+        told: Positions = near[second.take((hashes[near, 1] & FILTER).view(np.int64))]
+        return told
+
+
+def split(hashes: Words) -> list[bytes]:
+    """Return the bytes of each hash."""
+    raw = hashes.tobytes()
+    return [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sync.sketch.key import SketchKey
-from sync.sketch.places import Placed, checksums, placed
-from sync.sketch.symbols import Symbols
+from sync.sketch.places import Placed, placed
+from sync.sketch.symbols import WORDS, Symbols
 from sync.structures.sorted_run import HASH_WORDS, Words
 
 FOUND_MAX: Final = 11_800
@@ -42,7 +42,7 @@ class Peeling:
     def __init__(self, key: SketchKey, ours: Symbols) -> None:
         """Begin; `ours` are all symbols that we keep, of which nothing is changed."""
         self.progress = Progress.STUCK
-        self.waves: list[int] = []
+        self.waves: NDArray[np.int32] = np.empty(0, np.int32)
         """For each symbol, the wave in which it became pure, from 1 on; 0 if in none yet."""
         self.wave = 0
         self._key = key
@@ -50,6 +50,7 @@ class Peeling:
         self._left = Symbols.empty(0)
         """The difference, as far as it is left."""
         self._found: list[tuple[Words, NDArray[np.int32]]] = []
+        """Ids of each wave, as rows of symbols, with their signs."""
         self._count = 0
         self._pure: NDArray[np.intp] = np.empty(0, np.intp)
         """Symbols of this wave."""
@@ -67,8 +68,11 @@ class Peeling:
 
     def hashes(self, sign: int) -> Words:
         """Return what was found, (n, 4): with a sign of 1 theirs, of -1 ours."""
-        parts = [hashes[signs == sign] for hashes, signs in self._found]
-        return np.concatenate([np.empty((0, HASH_WORDS), np.uint64), *parts])
+        return self._rows(sign)[:, :HASH_WORDS]
+
+    def _rows(self, sign: int) -> Words:
+        parts = [rows[signs == sign] for rows, signs in self._found]
+        return np.concatenate([np.empty((0, WORDS), np.uint64), *parts])
 
     def extend(self, theirs: Symbols) -> Symbols:
         """Take the peer's next symbols, no more than are left of ours; return the difference."""
@@ -78,11 +82,11 @@ class Peeling:
         difference = fresh.copy()
         rows = np.concatenate((self._left.rows, fresh.rows))
         self._left = Symbols(rows, np.concatenate((self._left.counts, fresh.counts)))
-        for hashes, signs in self._found:
-            for at in range(0, len(hashes), STEP_IDS):
+        for ids, signs in self._found:
+            for at in range(0, len(ids), STEP_IDS):
                 part = slice(at, at + STEP_IDS)
-                self._take_out(hashes[part], signs[part], first)
-        self.waves += [0] * len(theirs)
+                self._take_out(ids[part], signs[part], first)
+        self.waves = np.concatenate((self.waves, np.zeros(len(theirs), np.int32)))
         self.progress = Progress.GOING
         self._begin_wave(np.arange(first, len(self._left)))
         return difference
@@ -91,10 +95,10 @@ class Peeling:
         """Do the next part: of a wave, or its end."""
         if self.progress is not Progress.GOING:
             return
-        hashes, signs = self._due
-        if len(hashes):
-            part, self._due = slice(STEP_IDS), (hashes[STEP_IDS:], signs[STEP_IDS:])
-            self._touched.append(self._take_out(hashes[part], signs[part]).places)
+        ids, signs = self._due
+        if len(ids):
+            part, self._due = slice(STEP_IDS), (ids[STEP_IDS:], signs[STEP_IDS:])
+            self._touched.append(self._take_out(ids[part], signs[part]).places)
             if len(self._due[0]):
                 return
         if self._left.part_at(self._pure).is_empty:
@@ -114,12 +118,11 @@ class Peeling:
             return
         rows, counts = self._left.rows[self._pure], self._left.counts[self._pure]
         first = _firsts(rows[:, HASH_WORDS])
-        self._due = rows[first, :HASH_WORDS], counts[first]
+        self._due = rows[first], counts[first]
         self._found.append(self._due)
         self._count += len(first)
         self.wave += 1
-        for at in self._pure.tolist():
-            self.waves[at] = self.waves[at] or self.wave
+        self.waves[self._pure[self.waves[self._pure] == 0]] = self.wave
         if self._count > FOUND_MAX or self.wave > WAVES_MAX:
             self.progress = Progress.POISONED
 
@@ -127,17 +130,17 @@ class Peeling:
         """Return how it stands once no symbol is pure."""
         if not self._left.part(0, 1).is_empty:
             return Progress.STUCK
-        found = checksums(np.concatenate((self.hashes(1), self.hashes(-1))), self._key)
+        found = np.concatenate((self._rows(1), self._rows(-1)))[:, HASH_WORDS]
         twice = len(_firsts(found)) < len(found)
         return Progress.POISONED if twice or not self._left.is_empty else Progress.DONE
 
-    def _take_out(self, hashes: Words, signs: NDArray[np.int32], first: int = 0) -> Placed:
+    def _take_out(self, ids: Words, signs: NDArray[np.int32], first: int = 0) -> Placed:
         """Take ids out of all their places from `first` on, and return these."""
-        where = placed(hashes, self._key, len(self._left))
+        where = placed(ids[:, :HASH_WORDS], self._key, len(self._left))
         if first:
             later = where.places >= first
             where = Placed(where.members[later], where.places[later])
-        self._left.put_at(where, hashes, self._key, -signs)
+        self._left.put_at(where, ids, -signs)
         return where
 
 
@@ -151,4 +154,4 @@ def _firsts(values: Words) -> NDArray[np.intp]:
 
 
 def _nothing() -> tuple[Words, NDArray[np.int32]]:
-    return np.empty((0, HASH_WORDS), np.uint64), np.empty(0, np.int32)
+    return np.empty((0, WORDS), np.uint64), np.empty(0, np.int32)

@@ -36,7 +36,7 @@ from sync.sessions.values import LoadedEntry, Outcome
 from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, further, needed
 from sync.sketch.floors import Lowering
 from sync.sketch.key import words_of
-from sync.sketch.lookup import Lookup
+from sync.sketch.lookup import Lookup, split
 from sync.sketch.messages import (
     AskMore,
     Done,
@@ -57,7 +57,7 @@ from sync.sketch.words import said
 from sync.structures.differences import Role
 from sync.structures.ordered_set import SyncId
 from sync.structures.set_digest import LEAF_BITS
-from sync.structures.sorted_run import HASH_BYTES, Words
+from sync.structures.sorted_run import Words
 
 INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
 """Silence after which a session has failed."""
@@ -298,7 +298,7 @@ class SketchExchange(NeverLive):
 
     def _know(self, peeling: Peeling) -> list[Effect]:
         """All that differs is known: ask for what is theirs, once ours is found."""
-        self._wants = _split(peeling.hashes(1))
+        self._wants = tuple(split(peeling.hashes(1)))
         return self._look_up(peeling.hashes(-1))
 
     def _on_wanted(self, message: Wanted) -> list[Effect]:
@@ -396,10 +396,5 @@ class SketchExchange(NeverLive):
         """Show with the symbols that came last in which wave each became pure."""
         at = next((at for at in range(len(self.cards), 0, -1) if not self.cards[at - 1].sent), 0)
         if at:
-            waves = tuple(peeling.waves[:SHOWN_MAX])
+            waves = tuple(peeling.waves[:SHOWN_MAX].tolist())
             self.cards[at - 1] = self.cards[at - 1]._replace(waves=waves)
-
-
-def _split(hashes: Words) -> tuple[bytes, ...]:
-    raw = hashes.tobytes()
-    return tuple([raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)])

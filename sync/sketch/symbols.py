@@ -54,12 +54,10 @@ class Symbols:
     def put(self, hashes: Words, key: SketchKey, sign: int = 1) -> None:
         """Put ids in, by their hashes, (n, 4); with a `sign` of -1, take them out."""
         if len(hashes):
-            self.put_at(placed(hashes, key, len(self)), hashes, key, sign)
+            self.put_at(placed(hashes, key, len(self)), rows_of(hashes, key), sign)
 
-    def put_at(
-        self, where: Placed, hashes: Words, key: SketchKey, signs: int | NDArray[np.int32]
-    ) -> None:
-        """Put ids in at these places, each as often as its sign says: 1 or -1.
+    def put_at(self, where: Placed, ids: Words, signs: int | NDArray[np.int32]) -> None:
+        """Put ids, as rows of their own, in at these places, each as its sign says: 1 or -1.
 
         Ids that share a place are gathered first: to write each by itself takes twice as long.
         Rows are gathered by `take`, in a fifth of the time that indexing takes.
@@ -72,11 +70,8 @@ class Symbols:
         begins[0] = True
         np.not_equal(places[1:], places[:-1], out=begins[1:])
         starts = np.flatnonzero(begins)
-        rows = np.empty((len(hashes), WORDS), np.uint64)
-        rows[:, :HASH_WORDS] = hashes
-        rows[:, HASH_WORDS] = checksums(hashes, key)
         at = places.take(starts)
-        sums = np.bitwise_xor.reduceat(rows.take(members, axis=0), starts, axis=0)
+        sums = np.bitwise_xor.reduceat(ids.take(members, axis=0), starts, axis=0)
         self.rows[at] = self.rows.take(at, axis=0) ^ sums
         if isinstance(signs, int):
             numbers = signs * np.diff(starts, append=len(places))
@@ -99,6 +94,14 @@ class Symbols:
     def is_empty(self) -> bool:
         """True if nothing is in any of them."""
         return not (self.rows.any() or self.counts.any())
+
+
+def rows_of(hashes: Words, key: SketchKey) -> Words:
+    """Return the row of each id by itself, (n, 5)."""
+    rows = np.empty((len(hashes), WORDS), np.uint64)
+    rows[:, :HASH_WORDS] = hashes
+    rows[:, HASH_WORDS] = checksums(hashes, key)
+    return rows
 
 
 def sums_of(rows: Words) -> bytes:
