@@ -10,15 +10,17 @@ from sync.sketch.symbols import Symbols
 OPENING: Final = 64
 """Symbols that a session opens with, 2.6 kB: up to 30 differences they decode at once."""
 
-SPARE: Final = 1.2
-SPARE_OF_MANY: Final = 1.05
-MANY: Final = 3_000
-"""More symbols are sent than are expected to be needed: the guess is one, and a round trip takes
-as long as 20 kB. Of many differences a fifth more would be worth several round trips."""
+SPARE: Final = 0.35
+FURTHER: Final = 0.25
+"""Part of the expected symbols that is sent beyond these, since the guess is one; and part of the
+symbols sent so far that follows where these were too few."""
 
-FURTHER: Final = 4
-FURTHER_OF_MANY: Final = 10
-"""Part of the symbols sent so far that follows where these were too few."""
+AT_ONCE: Final = 480
+"""Symbols that take as long as a round trip, 20 kB: no more are spare, but of many."""
+
+OF_MANY: Final = (0.05, 0.1)
+"""Least of these parts, for many differences: of 14,000 symbols a part is soon worth several round
+trips, and to go on by the worth of one would take too many."""
 
 EACH: Final = 1.35
 EACH_ROOT: Final = 1.3
@@ -48,10 +50,15 @@ def differences(difference: Symbols) -> int:
 
 def further(told: int) -> int:
     """Return how many symbols follow so many that were too few."""
-    return max(told // (FURTHER if told < EACH * MANY else FURTHER_OF_MANY), 1)
+    return max(int(_spare(told, FURTHER, OF_MANY[1])), 1)
 
 
 def needed(count: int) -> int:
     """Return how many symbols to send for so many differences."""
-    spare = SPARE if count < MANY else SPARE_OF_MANY
-    return ceil(spare * (EACH * count + EACH_ROOT * sqrt(count)))
+    expected = EACH * count + EACH_ROOT * sqrt(count)
+    return ceil(expected + _spare(expected, SPARE, OF_MANY[0]))
+
+
+def _spare(symbols: float, part: float, least: float) -> float:
+    """Return a part of symbols, no more than are worth a round trip, but `least` of them."""
+    return max(min(part * symbols, AT_ONCE), least * symbols)

@@ -28,7 +28,7 @@ FEW: Final = 512
 POWERS: Final = np.array([pow(int(STEP), n, 1 << 64) for n in range(1, AHEAD + 1)], np.uint64)[
     :, None
 ]
-"""What a generator is multiplied by on the way to each of its next places, (AHEAD, 1)."""
+"""Multipliers that lead a generator to each of its next places, (AHEAD, 1)."""
 
 SIZE_MAX: Final = 1 << 16
 """Symbols of the longest sketch: places are numbers of 16 bits, which sort in a third of the

@@ -10,7 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from sync.errors import RemoteError
+from sync.group.status import Status
 from sync.group.values import StoredMessage
+from sync.machine import HOUR, MILLISECOND
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake
 from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Send
 from sync.sessions.protocol import Opening as SessionOpening
@@ -255,14 +257,21 @@ def test_wanted_hashes_that_are_not_here_bring_nothing() -> None:
     assert scene.hear(Done()).finished is not None
 
 
-def test_each_line_is_sent_once_however_it_is_asked_for() -> None:
+def test_each_line_is_sent_once_and_in_order_however_it_is_asked_for() -> None:
     told = lines(40)
-    hashes = tuple([one.waku_hash for one in told])
+    hashes = tuple([one.waku_hash for one in told[::-1]])
     scene = Scene(told=told).hear(Wanted(0, hashes))
     sent = [content for one in scene.said if isinstance(one, Entries) for content in one.contents]
-    assert sorted(sent) == sorted([one.entry.content for one in told])
+    assert sent == [one.entry.content for one in told]
     with pytest.raises(RemoteError, match="out of turn"):
         scene.hear(Wanted(0, hashes))
+
+
+def test_a_line_that_waits_aside_is_sent_to_nobody() -> None:
+    ahead = Author("early").write("early", lamport=NOW_MS + HOUR // MILLISECOND)
+    scene = Scene(told=[*lines(3), ahead])
+    assert scene.member.disk.rows[ahead.entry.message_id].status is Status.PARKED
+    assert scene.hear(Wanted(0, (ahead.waku_hash,))).said[1:] == [Done()]
 
 
 @pytest.mark.parametrize("floor", [2**62, 2**63, 2**64 - 1])

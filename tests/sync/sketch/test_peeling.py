@@ -125,6 +125,13 @@ def test_as_many_symbols_as_are_asked_for_are_mostly_enough() -> None:
     assert done >= 18
 
 
+@pytest.mark.parametrize(("differ", "symbols"), [(30, 65), (1_000, 1_872), (3_000, 4_602)])
+def test_spare_symbols_are_a_part_of_few_and_worth_a_round_trip_of_more(
+    differ: int, symbols: int
+) -> None:
+    assert needed(differ) == symbols
+
+
 # --- Symbols that no honest peer sends ---------------------------------------------------------
 
 
@@ -133,7 +140,9 @@ def hostile(symbols: Symbols) -> Peeling:
     return peeled(Symbols.empty(len(symbols)), symbols)
 
 
-@pytest.mark.parametrize(("told", "more"), [(1, 1), (80, 20), (4_048, 1_012), (4_052, 405)])
+@pytest.mark.parametrize(
+    ("told", "more"), [(1, 1), (80, 20), (1_920, 480), (4_000, 480), (9_000, 900)]
+)
 def test_a_smaller_part_of_many_symbols_follows(told: int, more: int) -> None:
     assert further(told) == more
 
