@@ -19,6 +19,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.dom import DOMNode
+from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from chat_tui.app import settings_effects
@@ -38,7 +39,6 @@ from chat_tui.model.reading_state import NOTHING_KEPT, Kept, Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
-from chat_tui.terminal.driver import Terminal
 from chat_tui.text.emoji_sequences import Joined, keep
 from chat_tui.text.slash import is_command
 from chat_tui.transcript.author_colours import colour_of
@@ -140,7 +140,6 @@ class ChatApp(Overlays):
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
         self._typed_at = -HURRY_FOR_S
-        self._displayed = False
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
@@ -204,12 +203,6 @@ class ChatApp(Overlays):
         self.run_worker(self._inputs.work(), group="inputs")
         self.call_after_refresh(lambda: self.run_worker(self._run_network(), group="network"))
 
-    def post_display_hook(self) -> None:
-        """Let the first picture out before the loop goes on."""
-        if not self._displayed and isinstance(self._driver, Terminal):
-            self._displayed = True
-            self._driver.let_out()
-
     def on_resize(self) -> None:
         """Fill what only now has a place on the screen."""
         self.call_after_refresh(self._show_resized)
@@ -236,8 +229,11 @@ class ChatApp(Overlays):
     @property
     def _slice_s(self) -> float:
         """Seconds for which events may keep keys waiting."""
-        since = asyncio.get_running_loop().time() - self._typed_at
-        return HURRIED_SLICE_S if since < HURRY_FOR_S else SLICE_S
+        return HURRIED_SLICE_S if self._is_typing else SLICE_S
+
+    @property
+    def _is_typing(self) -> bool:
+        return asyncio.get_running_loop().time() - self._typed_at < HURRY_FOR_S
 
     def _paint(self) -> None:
         now = asyncio.get_running_loop().time
@@ -298,12 +294,12 @@ class ChatApp(Overlays):
                 await asyncio.sleep(0)
         self.screen.check_idle()  # which paints what is due
 
-    async def on_event(self, event: events.Event) -> None:
-        """Let what a key writes be painted before anything else."""
-        if isinstance(event, events.Key) and event.is_printable and not event.is_forwarded:
+    def post_message(self, message: Message) -> bool:
+        """Let what a key writes be painted before anything else, from when it is read on."""
+        if isinstance(message, events.Key) and message.is_printable and not message.is_forwarded:
             self._pace.key_came()
             self._chat.key_came()
-        await super().on_event(event)
+        return super().post_message(message)
 
     def _show_key(self) -> None:
         """Go on with what waited until a key was painted."""

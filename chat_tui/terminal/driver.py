@@ -8,12 +8,9 @@ import asyncio
 import os
 import select
 import signal
-import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
-from contextlib import suppress
-from threading import Event
-from typing import IO, Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from textual._xterm_parser import XTermParser
 from textual.app import App
@@ -23,6 +20,7 @@ from textual.events import CursorPosition
 from textual.message import Message
 
 from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
+from chat_tui.terminal.outlet import Outlet
 from chat_tui.text.emoji_sequences import CELLS, Joined
 
 LOOK_S: Final = 0.1
@@ -32,9 +30,6 @@ LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
 
 READ_SIZE: Final = 4_096
 """Bytes of keys that are read at once."""
-
-OUT_S: Final = sys.getswitchinterval()
-"""Seconds after which Python lets another thread go on, even if this one has not come to rest."""
 
 OF_JOBS: Final = (signal.SIGTSTP, signal.SIGCONT)
 """The signals of a shell's jobs: stop, and go on."""
@@ -51,31 +46,6 @@ class HearsWidths(Protocol):
         """Take the kinds of emoji that have as many cells as are counted for them."""
 
 
-class Outlet:
-    """Writes to `file` as long as something takes it; what a closed terminal refuses is lost."""
-
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
-        self.flushed = Event()
-        """Set whenever everything was handed over."""
-
-    def write(self, text: str) -> int:
-        """Write `text`, or lose it."""
-        with suppress(OSError, ValueError):
-            self._file.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Hand everything to the terminal, or lose it."""
-        with suppress(OSError, ValueError):
-            self._file.flush()
-        self.flushed.set()
-
-    def fileno(self) -> int:
-        """Return the descriptor of the file."""
-        return self._file.fileno()
-
-
 class Terminal(LinuxDriver):
     """Textual's driver, which leaves the program running when the terminal is closed."""
 
@@ -89,9 +59,15 @@ class Terminal(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         assert self._file is not None
-        self._file = cast("Any", Outlet(self._file))
-        self._waking: tuple[int, int] | None = None
-        """A pipe to wake who waits for keys: where it is read, and where it is written to."""
+        self._outlet = Outlet(self._file)
+        self._file = cast("Any", self._outlet)
+        self._parser = XTermParser(debug)
+        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
+        self._early = False
+        """True while what is read may be of before the terminal was ours."""
+        self._looks = 0
+        """Number of looks to come at whether what was typed last is a whole key."""
+        self._looking: asyncio.TimerHandle | None = None
         self._widths: list[int] | None = None
         """Answers to what was asked of the widths of emoji; None before it is."""
         for number in OF_JOBS:  # has Textual's own handlers: see `_stop`
@@ -101,8 +77,9 @@ class Terminal(LinuxDriver):
         """Begin, or begin again after the program was stopped; keep the title there was."""
         while self._in_background():
             os.kill(os.getpid(), signal.SIGSTOP)
-        self._waking = os.pipe()
+        self._outlet.open()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
+        self._hear_keys()
         self.write(PUSH_TITLE)
         self._ask_widths()
         loop = asyncio.get_running_loop()
@@ -122,15 +99,15 @@ class Terminal(LinuxDriver):
         self.write(POP_TITLE)
         super().stop_application_mode()
 
-    def let_out(self) -> None:
-        """Wait until what was written has gone out, if the terminal takes it at once.
+    def write(self, data: str) -> None:
+        """Write at once what the terminal takes, and the rest after that in Textual's thread."""
+        if rest := self._outlet.write_at_once(data):
+            super().write(cast("str", rest))
 
-        It goes out in a thread, which would get its turn only once we rest, or after `OUT_S`.
-        """
-        flushed = cast("Outlet", self._file).flushed
-        flushed.clear()
-        self.write("")  # which is flushed after all before it
-        flushed.wait(OUT_S)
+    def close(self) -> None:
+        """Write what is left, and give back what was taken with `start_application_mode`."""
+        super().close()
+        self._outlet.close()
 
     def hear_mouse(self, *, on: bool) -> None:
         """Ask the terminal for what the mouse does, or leave the mouse to it."""
@@ -143,18 +120,9 @@ class Terminal(LinuxDriver):
                 self._mouse = False
 
     def disable_input(self) -> None:
-        """Read no more keys: wake who waits for them, and see it end."""
-        reading = self._key_thread is not None and self._key_thread.is_alive()
-        if self._waking is not None and reading:
-            os.write(self._waking[1], b"\0")
+        """Read no more keys."""
+        self._deaf()
         super().disable_input()
-
-    def close(self) -> None:
-        """Give back what was taken with `start_application_mode`."""
-        super().close()
-        for descriptor in self._waking or ():
-            os.close(descriptor)
-        self._waking = None
 
     def _stop(self) -> None:
         """Give the terminal back, stop, and begin again when somebody says so.
@@ -181,41 +149,62 @@ class Terminal(LinuxDriver):
         return owner not in (0, os.getpgrp())  # 0: of another namespace, so nobody can tell
 
     def run_input_thread(self) -> None:
-        """Read keys until the terminal has no more: then leave, as the person would.
+        """Read nothing: the event loop does.
 
-        Textual's own looks ten times a second whether anybody types, which was a sixth of the work
-        of doing nothing, and reads a closed terminal for ever. This one sleeps until keys come.
+        Textual's own thread looks ten times a second whether anybody types, which was a sixth of
+        the work of doing nothing, and reads a closed terminal for ever. While the loop is busy any
+        thread waits for Python's lock, 5 ms at a time, with what was typed.
         """
+
+    def send_message(self, message: Message) -> None:
+        """Give a message to the application, at once: nothing here is another thread's."""
+        self._app.post_message(message)
+
+    def _hear_keys(self) -> None:
+        """Read keys whenever there are some."""
+        self._parser = XTermParser(self._debug)
+        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
+        self._early = bool(select.select([self.fileno], [], [], 0)[0])
         try:
-            self._read_keys()
-        except OSError:
+            asyncio.get_running_loop().add_reader(self.fileno, self._read_keys)
+        except PermissionError:  # a file has no keys to wait for
             self._app.call_later(self._app.action_quit)
 
     def _read_keys(self) -> None:
-        """Read keys until there shall be no more.
+        """Read the keys that are there; where the terminal has no more leave, as the person would.
 
-        Raises:
-            OSError: the terminal is gone.
+        It may be gone.
         """
-        parser = XTermParser(self._debug)
-        decoder = getincrementaldecoder("utf-8")(errors="replace")
-        assert self._waking is not None
-        woken = self._waking[0]
-        early, _, _ = select.select([self.fileno], [], [], 0)
-        looks = 0
-        while True:
-            readable, _, _ = select.select([self.fileno, woken], [], [], LOOK_S if looks else None)
-            if woken in readable:
-                return
-            looks = LOOKS if readable else looks - 1
-            if readable:
-                if not (typed := os.read(self.fileno, READ_SIZE)):
-                    raise OSError("the terminal was closed")
-                if early:  # typed before the terminal was ours, which says Enter in another way
-                    early, typed = [], typed.replace(b"\n", b"\r")
-                if text := decoder.decode(typed):
-                    self._pass_on(parser.feed(text))
-            self._pass_on(parser.tick())
+        try:
+            typed = os.read(self.fileno, READ_SIZE)
+        except OSError:
+            typed = b""
+        if not typed:
+            self._deaf()
+            self._app.call_later(self._app.action_quit)
+            return
+        if self._early:  # typed before the terminal was ours, which says Enter in another way
+            self._early, typed = False, typed.replace(b"\n", b"\r")
+        if text := self._decoder.decode(typed):
+            self._pass_on(self._parser.feed(text))
+        self._looks = LOOKS
+        self._look()
+
+    def _look(self) -> None:
+        """Look whether what was typed last is a whole key, and again in a while."""
+        self._pass_on(self._parser.tick())
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looks -= 1
+        more = self._looks > 0
+        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look) if more else None
+
+    def _deaf(self) -> None:
+        """Read no more keys."""
+        asyncio.get_running_loop().remove_reader(self.fileno)
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
 
     def _pass_on(self, messages: Iterable[Message]) -> None:
         for message in messages:

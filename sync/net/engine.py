@@ -100,11 +100,11 @@ class Engine:
         self.longest_slice: Nanos = 0
         """Of those that this engine has kept the loop for."""
         self._watch = Watch()
-        self._checks = EarlyChecks(runner, clock)
-        self._journal = journal
-        self._clock = clock
         self.keys = KeyPriority(clock)
         """Is told of the keys of a person."""
+        self._checks = EarlyChecks(runner, clock, self.keys.stand_aside)
+        self._journal = journal
+        self._clock = clock
         self._releaser = releaser
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()

@@ -1,14 +1,19 @@
 """Keys before the engine: what a person types is on the screen before the loop does other work.
 
 A key takes several turns of the loop until it is painted, and each may be kept by a slice of the
-engine. So slices are short while somebody types, and while a key is on its way there is none.
+engine, or by a thread that has Python's lock. So slices are short while somebody types, and while a
+key is on its way there is none, and threads stand aside.
 """
 
 import asyncio
-from typing import Final
+import threading
+from collections.abc import AsyncIterator, Iterable
+from typing import Final, TypeVar
 
 from sync.machine import MILLISECOND, Nanos
 from sync.net.clock import Clock
+
+T = TypeVar("T")
 
 SLICE: Final[Nanos] = 10 * MILLISECOND
 """Time for which the engine keeps the loop."""
@@ -31,6 +36,9 @@ class KeyPriority:
         self._hurried_until: Nanos = 0
         self._shown = asyncio.Event()
         self._shown.set()
+        self._free = threading.Event()
+        self._free.set()
+        """Set when `_shown` is, for threads."""
         self._patience: asyncio.TimerHandle | None = None
 
     def hurry(self) -> None:
@@ -45,14 +53,19 @@ class KeyPriority:
         """
         self.key_shown()
         self._shown.clear()
-        self._patience = asyncio.get_running_loop().call_later(KEY_WITHIN_S, self._shown.set)
+        self._free.clear()
+        self._patience = asyncio.get_running_loop().call_later(KEY_WITHIN_S, self._go_on)
 
     def key_shown(self) -> None:
         """It is there, or something else has come that is to be done at once."""
-        self._shown.set()
+        self._go_on()
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+
+    def _go_on(self) -> None:
+        self._shown.set()
+        self._free.set()
 
     @property
     def is_hurried(self) -> bool:
@@ -69,3 +82,17 @@ class KeyPriority:
         await asyncio.sleep(0)
         if not self._shown.is_set():
             await self._shown.wait()
+
+    async def in_slices(self, items: Iterable[T]) -> AsyncIterator[T]:
+        """Yield items, with a breath whenever a slice is over."""
+        began = self._clock.now()
+        for item in items:
+            yield item
+            if self.is_spent(began):
+                await self.breathe()
+                began = self._clock.now()
+
+    def stand_aside(self) -> None:
+        """Wait, in a thread that computes, while a key is on its way."""
+        if not self._free.is_set():
+            self._free.wait(KEY_WITHIN_S)

@@ -159,15 +159,17 @@ class Node:
             happenings,
             self._show,
         )
-        self._page_checks = PageChecks(identity.peer_id, self.queue_input)
+        self._engine = Engine(self._runner, journal, self.clock, self._outlet)
+        aside = self._engine.keys.stand_aside
+        self._page_checks = PageChecks(identity.peer_id, self.queue_input, aside)
         self.previews = StagedPreviews(
             self._runner.groups,
             journal,
+            self._engine.keys,
             self._outlet.preview,
             self._outlet.history_is_here,
             self.spawn,
         )
-        self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
         """Damage found in channels that are not taken up yet."""
         journal.watch(self)

@@ -26,6 +26,7 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.values import LogPlace
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.net.key_priority import KeyPriority
 from sync.runner.journal import Journal
 
 PAGE_BYTES: Final = 64 * 1024
@@ -37,9 +38,6 @@ LINES_MAX: Final = 512
 
 PAGES_MAX: Final = 64
 """Pages read for them: of those of state there may be some, and a page of long lines has few."""
-
-SHOWN_AT_ONCE: Final = 32
-"""Lines shown before others have their turn: a verdict at a cut that is new takes 15 ms."""
 
 Show = Callable[[ChannelId, values.Effect], None]
 HistoryIsHere = Callable[[ChannelId, LogPlace | None], None]
@@ -99,9 +97,15 @@ class StagedPreviews:
     """
 
     def __init__(
-        self, groups: Groups, journal: Journal, show: Show, shown: HistoryIsHere, spawn: Spawn
+        self,
+        groups: Groups,
+        journal: Journal,
+        keys: KeyPriority,
+        show: Show,
+        shown: HistoryIsHere,
+        spawn: Spawn,
     ) -> None:
-        self._groups, self._journal = groups, journal
+        self._groups, self._journal, self._keys = groups, journal, keys
         self._show, self._shown, self._spawn = show, shown, spawn
         self._of: dict[ChannelId, Preview] = {}
         self._left: dict[ChannelId, int] | None = {}
@@ -185,16 +189,12 @@ class StagedPreviews:
     ) -> None:
         """Show the lines of a page, the oldest first; what changes one is newer: read before."""
         lines: list[values.Previewed] = []
-        for number, entry in enumerate(page.entries):
-            if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:
-                await asyncio.sleep(0)
+        async for entry in self._keys.in_slices(page.entries):
             if preview.lines >= LINES_MAX or self._of.get(channel) is not preview:
                 break
             if _counts(group, entry) and (look := preview.take(entry, group)) is not None:
                 lines.append(values.Previewed(entry.message_id, entry, None, look))
-        for number, line in enumerate(reversed(lines)):
-            if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:
-                await asyncio.sleep(0)
+        async for line in self._keys.in_slices(lines[::-1]):
             if self._of.get(channel) is not preview:
                 return
             self._show(channel, line)
@@ -227,10 +227,8 @@ class StagedPreviews:
                     found.append(delivered)
             preview.pages += 1
             more = page.more
-        for number, delivered in enumerate(reversed(found)):
+        async for delivered in self._keys.in_slices(found[::-1]):
             self._show(channel, delivered)
-            if number % SHOWN_AT_ONCE == SHOWN_AT_ONCE - 1:
-                await asyncio.sleep(0)
         self._shown(channel, before if more else None)
 
 

@@ -4,6 +4,7 @@ Pure, and apart from the machines: drivers run it off their loop, for signatures
 time. What follows from other entries is judged when the snapshot is swapped in.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from sync.calimero.governance.ops import GroupId
@@ -30,13 +31,23 @@ class PageGate(Protocol):
         """
 
 
-def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
+def wait_for_nothing() -> None:
+    """Go on at once."""
+
+
+def check_page(
+    gate: PageGate,
+    me: PeerId,
+    payload: bytes,
+    stand_aside: Callable[[], None] = wait_for_nothing,
+) -> CheckedPage:
     """Check a page of a snapshot, and return its content in short.
 
     Args:
         gate: checks entries of the channel.
         me: whose entries are told apart: those of a log of ours that we do not know.
         payload: the page as it came.
+        stand_aside: is called before each of its messages, twice: a thread that computes may wait.
 
     Raises:
         RemoteError: no honest peer sends it; says why.
@@ -50,8 +61,11 @@ def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
     first: tuple[int, bytes] | None = None
     ours = bytes.fromhex(me)
     own: set[int] = set()
-    opened = [open_columns(record) for record in chunk.records]
-    for signed in opened:
+    opened: list[Signed] = []
+    for record in chunk.records:
+        stand_aside()
+        signed = open_columns(record)
+        opened.append(signed)
         columns = signed.columns
         place = (columns.lamport, columns.message_id)
         if last is not None and place >= last:
@@ -61,6 +75,7 @@ def check_page(gate: PageGate, me: PeerId, payload: bytes) -> CheckedPage:
             own.add(columns.log)
     # Signatures come last: what is wrong with the rest of a page costs none.
     for signed in opened:
+        stand_aside()
         gate.check_columns(signed)
     ends = _named(last)
     if chunk.head.cursor != ends:

@@ -10,7 +10,7 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -51,8 +51,9 @@ Found: TypeAlias = list[tuple[ForeseeingGate, Verdict]]
 class EarlyChecks:
     """See the module docstring; it checks what waits for `runner`."""
 
-    def __init__(self, runner: Runner, clock: Clock) -> None:
-        self._runner, self._clock = runner, clock
+    def __init__(self, runner: Runner, clock: Clock, stand_aside: Callable[[], None]) -> None:
+        """Begin; threads call `stand_aside` before each input, and wait in it for the loop."""
+        self._runner, self._clock, self._stand_aside = runner, clock, stand_aside
         self._threads: ThreadPoolExecutor | None = None
         """Made for the first burst."""
         self._running: list[asyncio.Future[Found]] = []
@@ -144,6 +145,7 @@ class EarlyChecks:
         for one in waiting:
             if self._closed:
                 break
+            self._stand_aside()
             if (verdict := verdict_of(one)) is not None:
                 found.append((one.gate, verdict))
         return found

@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, TypeAlias
 
 from sync.group.ingest import Gate
@@ -25,12 +26,14 @@ Feed: TypeAlias = Callable[[ChannelId, PageChecked], None]
 class PageChecks:
     """Checks of all channels for `me`; `feed` gets the outcomes, those of a session in order.
 
+    The thread calls `stand_aside` before each entry, and waits in it for the loop.
+
     A session asks for the next check only once it has few outcomes to wait for, so no more pages
     are in memory than `sync.calimero.log.snapshot` allows.
     """
 
-    def __init__(self, me: PeerId, feed: Feed) -> None:
-        self._me, self._feed = me, feed
+    def __init__(self, me: PeerId, feed: Feed, stand_aside: Callable[[], None]) -> None:
+        self._me, self._feed, self._stand_aside = me, feed, stand_aside
         self._threads: ThreadPoolExecutor | None = None
         """Made for the first page: most nodes never check one."""
         self._waiting: dict[Key, deque[asyncio.Future[PageChecked]]] = {}
@@ -40,7 +43,8 @@ class PageChecks:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(THREADS, "page check")
         loop = asyncio.get_running_loop()
-        outcome = loop.run_in_executor(self._threads, checked_page, gate, self._me, wanted)
+        check = partial(checked_page, gate, self._me, wanted, self._stand_aside)
+        outcome = loop.run_in_executor(self._threads, check)
         key = (gate.channel, wanted.session)
         self._waiting.setdefault(key, deque()).append(outcome)
         outcome.add_done_callback(lambda _: self._pass_on(key))

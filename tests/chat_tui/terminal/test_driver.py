@@ -14,7 +14,6 @@ from chat_tui.terminal.driver import Terminal
 class Writer(App):
     def on_mount(self):
         self._driver.write("PICTURE")
-        self._driver.let_out()
         os.write(2, b"LATER")
         self.exit()
 
@@ -23,8 +22,27 @@ Writer(driver_class=Terminal).run()
 """Writes by itself as soon as its picture should be out; no other thread is let on meanwhile."""
 
 
-def output_of(program: str) -> bytes:
-    """All that a program writes to a terminal of its own."""
+HEARS = """
+import sys, threading
+from textual.app import App
+from chat_tui.terminal.driver import Terminal
+
+class Hearer(App):
+    def on_mount(self):
+        self._driver.write("READY")
+
+    def on_key(self, event):
+        alive = sorted(one.name for one in threading.enumerate())
+        self._driver.write(f"HEARD {event.key} {alive}")
+        self.exit()
+
+Hearer(driver_class=Terminal).run()
+"""
+"""Says which key it has heard, and which threads it has."""
+
+
+def output_of(program: str, typed: bytes = b"") -> bytes:
+    """All that a program writes to a terminal of its own, where keys are typed once it is ready."""
     ours, its = pty.openpty()
     command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its) as process:
@@ -33,6 +51,9 @@ def output_of(program: str) -> bytes:
         try:
             while some := os.read(ours, 65_536):
                 output += some
+                if typed and b"READY" in output:
+                    os.write(ours, typed)
+                    typed = b""
         except OSError:  # the last one who had the other end open is gone
             process.wait()
         finally:
@@ -40,8 +61,16 @@ def output_of(program: str) -> bytes:
     return output
 
 
-def test_what_is_let_out_is_out_before_anything_else_happens() -> None:
+def test_what_is_written_is_out_before_anything_else_happens() -> None:
     output = output_of(WRITES)
 
     assert b"PICTURE" in output
     assert output.index(b"PICTURE") < output.index(b"LATER")
+
+
+def test_keys_are_read_by_the_event_loop() -> None:
+    output = output_of(HEARS, "ä".encode())
+
+    assert "HEARD ä".encode() in output
+    assert b"MainThread" in output
+    assert b"textual-input" not in output

@@ -23,6 +23,8 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.machine import DAY, MILLISECOND, ChannelId
+from sync.net.clock import Clock
+from sync.net.key_priority import KeyPriority
 from sync.net.staged_previews import LINES_MAX, StagedPreviews
 from sync.runner.journal import Journal
 from sync.sds.message import Delivery
@@ -51,7 +53,12 @@ class Shown:
     def __post_init__(self) -> None:
         groups = {CHANNEL: self.member.group}
         self.previews = StagedPreviews(
-            groups, self.journal, self._show, lambda *told: self.here.append(told), self._spawn
+            groups,
+            self.journal,
+            KeyPriority(Clock()),
+            self._show,
+            lambda *told: self.here.append(told),
+            self._spawn,
         )
 
     def _show(self, channel: ChannelId, effect: Effect) -> None:

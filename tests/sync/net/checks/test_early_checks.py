@@ -165,6 +165,28 @@ async def test_fewer_are_looked_at_while_somebody_types(tmp_path: Path, known: l
         assert heard(bench) == numbers(300)
 
 
+async def test_threads_stand_aside_before_each_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verifier, aside, goes_on = Verifier(), threading.Event(), threading.Event()
+
+    def stand_aside() -> None:
+        aside.set()
+        assert goes_on.wait(PATIENCE_S)
+
+    async with turning(tmp_path, verify=verifier) as bench:
+        assert bench.engine._checks._stand_aside == bench.engine.keys.stand_aside
+        monkeypatch.setattr(bench.engine._checks, "_stand_aside", stand_aside)
+        bench.hear(*lines(100))
+        assert await asyncio.to_thread(aside.wait, PATIENCE_S)
+        early = verifier.early
+        goes_on.set()
+        await all_heard(bench, 100)
+
+        assert early == 0
+        assert verifier.early
+
+
 async def test_what_waits_for_long_is_looked_at_a_few_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sync.machine import MessageId
 from sync.net import key_priority
+from sync.net.clock import Clock
 from tests.support.sync.engines import SLICE_INPUTS, Bench, turning
 
 TURNS = 50
@@ -87,3 +88,25 @@ async def test_a_key_that_was_shown_leaves_the_next_one_its_time(
         assert first is not None
         assert first.cancelled(), "the time of the first key ends nothing"
         bench.engine.keys.key_shown()
+
+
+async def test_between_two_slices_a_key_on_its_way_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_priority, "KEY_WITHIN_S", LONG_S)
+    monkeypatch.setattr(key_priority.KeyPriority, "is_spent", lambda _keys, _began: True)
+    keys, done = key_priority.KeyPriority(Clock()), list[int]()
+
+    async def work() -> None:
+        async for item in keys.in_slices(range(3)):
+            done.append(item)
+
+    keys.key_came()
+    working = asyncio.create_task(work())
+    await turns()
+    before = list(done)
+    keys.key_shown()
+    await working
+
+    assert before == [0]
+    assert done == [0, 1, 2]
