@@ -49,6 +49,10 @@ KEY_WITHIN_S: Final = 0.02
 PAINT_EVERY_S: Final = 0.1
 """A person sees no more paints than ten a second; a slow terminal line is spared them."""
 
+PAINTS_SPARED: Final = 3
+"""Paints that may come at once, after a rest as long as theirs: a line that follows right after
+word that its author types waits for nothing."""
+
 PAINT_SELDOM_S: Final = 0.5
 """On a slow line two paints a second: a screen of 16 colours is some 7 kB."""
 
@@ -289,6 +293,8 @@ class Feed:
 class Pace:
     """Calls `paint` soon after it is asked to: at once after a rest, else when the rest is over.
 
+    A few paints may come at once after a long rest (`PAINTS_SPARED`), but on a slow line.
+
     Keys come first: while one is on its way nothing is painted, and what waits while somebody types
     is painted right behind a key, when the next one is furthest away.
 
@@ -303,6 +309,8 @@ class Pace:
     ) -> None:
         self._paint, self._soon, self._later = paint, soon, later
         self._wanted = self._resting = False
+        self._spent = 0
+        """Paints that are to be rested for yet."""
         self._keys = 0
         self._key = False
         """True while a key is on its way."""
@@ -348,15 +356,26 @@ class Pace:
             self._watch()
 
     def _paint_if_free(self) -> None:
-        if self._wanted and not self._resting and not self._key:
+        if self._wanted and not self._is_spent and not self._key:
             self._soon(self._paint_now)
 
+    @property
+    def _is_spent(self) -> bool:
+        """True while nothing is to be painted but the rest of a paint."""
+        return self._spent >= (PAINTS_SPARED if self.every_s <= PAINT_EVERY_S else 1)
+
     def _paint_now(self) -> None:
-        if not self._wanted or self._resting or self._key:
+        if not self._wanted or self._is_spent or self._key:
             return  # something else came first
-        self._wanted, self._resting = False, True
-        self._later(self.every_s, self._rested)
+        self._wanted = False
+        self._spent += 1
+        if not self._resting:
+            self._rest()
         self._paint()
+
+    def _rest(self) -> None:
+        self._resting = True
+        self._later(self.every_s, self._rested)
 
     def _paint_rest(self) -> None:
         if self._key:
@@ -366,6 +385,9 @@ class Pace:
 
     def _rested(self) -> None:
         self._resting = False
+        self._spent -= 1
+        if self._spent:
+            self._rest()
         if self._wanted and self._typing:
             self._typing = False
             self._later(min(self.every_s, PAINT_EVERY_S), self._paint_now)

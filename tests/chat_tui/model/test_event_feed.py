@@ -2,14 +2,23 @@
 
 from collections.abc import Callable
 
-from chat_tui.model.event_feed import EVENTS_MAX, KEY_WITHIN_S, PAINT_EVERY_S, Feed, Pace
+import pytest
+
+from chat_tui.model.event_feed import (
+    EVENTS_MAX,
+    KEY_WITHIN_S,
+    PAINT_EVERY_S,
+    PAINT_SELDOM_S,
+    PAINTS_SPARED,
+    Feed,
+    Pace,
+)
 from chat_tui.model.row import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import (
     DeliveryShown,
     HistoryShown,
-    LooksShown,
     MessageShown,
     Notice,
     PeerShown,
@@ -225,25 +234,37 @@ class Loop:
             callback()
 
 
-def test_the_first_event_is_painted_at_once_and_the_rest_after_a_pause() -> None:
+@pytest.mark.parametrize(
+    ("every_s", "at_once"), [(PAINT_EVERY_S, PAINTS_SPARED), (PAINT_SELDOM_S, 1)]
+)
+def test_a_few_events_are_painted_at_once_and_the_rest_after_a_pause_each(
+    every_s: float, at_once: int
+) -> None:
     loop, paints = Loop(), []
     pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+    pace.every_s = every_s
 
     pace.paint_soon()
     pace.paint_soon()
     loop.turn()
-    after_the_first = len(paints)
+    told = [len(paints)]
+    for _ in range(3):
+        for _ in range(50):
+            pace.paint_soon()
+            loop.turn()
+        told.append(len(paints))
+        assert [seconds for seconds, _ in loop.later] == [every_s]
+        loop.rest()
+
+    assert told == [1, at_once, at_once + 1, at_once + 2]
+    for _ in range(at_once):
+        loop.rest()
+    assert loop.later == []
+    assert len(paints) == at_once + 3
     for _ in range(50):
         pace.paint_soon()
         loop.turn()
-    during_the_pause = len(paints)
-    loop.rest()
-    after_the_pause = len(paints)
-    loop.rest()
-    loop.rest()
-
-    assert (after_the_first, during_the_pause, after_the_pause, len(paints)) == (1, 1, 2, 2)
-    assert loop.later == []
+    assert len(paints) == 2 * at_once + 3
 
 
 def test_nothing_is_painted_before_a_key_that_is_on_its_way() -> None:
@@ -301,6 +322,7 @@ def typing_after_a_paint() -> tuple[Loop, list[int], Pace]:
     """Return a pace whose pause is over, in which a key came, and which has something to paint."""
     loop, paints = Loop(), list[int]()
     pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+    pace.every_s = PAINT_SELDOM_S
     pace.paint_soon()
     loop.turn()
     pace.key_came()
@@ -348,27 +370,3 @@ def test_the_rest_of_a_paint_waits_for_a_key_too() -> None:
     loop.turn()
 
     assert (before, len(paints)) == (0, 1)
-
-
-def test_the_pause_makes_ten_paints_a_second() -> None:
-    loop = Loop()
-    pace = Pace(lambda: None, loop.call_soon, loop.call_later)
-
-    pace.paint_soon()
-    loop.turn()
-
-    assert [seconds for seconds, _ in loop.later] == [PAINT_EVERY_S]
-
-
-def test_lines_that_may_look_different_stay_where_they_are_and_are_read_again() -> None:
-    fed = feed()
-    fed.note_event(MessageShown(line(1)))
-    fed.note_event(MessageShown(line(2)))
-    fed.drain(LOBBY)
-    fed.note_event(LooksShown(LOBBY))
-    fed.note_event(LooksShown(LOBBY))
-    news = fed.drain(LOBBY)
-    assert list(news.again.values()) == [fed.conversation(LOBBY)]
-    assert not news.flooded
-    assert not news.changes
-    assert len(fed.conversation(LOBBY).rows) == 2
