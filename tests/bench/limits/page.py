@@ -42,7 +42,7 @@ REST: Final[Mapping[str, str]] = {
     "newcomer_seconds": "of 2.8 s (one run, other work beside) the loop handled messages for 1.0 "
     "and awaited checks of signatures for 0.8: threads need the interpreter's lock in between "
     "(DECISIONS 319)",
-    "stalls_key_p99": "few of a hundred letters, each in one callback of 7 to 15 ms: the first page "
+    "stalls_key_p99": "few of a hundred letters, each in a callback of 7 to 15 ms: the first page "
     "of history, the end of the snapshot, an input that grows by a line (DECISIONS 352)",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
     "stalls_resize_too": "all that is in sight is laid out anew in one callback",
