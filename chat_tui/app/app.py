@@ -229,11 +229,8 @@ class ChatApp(Overlays):
     @property
     def _slice_s(self) -> float:
         """Seconds for which events may keep keys waiting."""
-        return HURRIED_SLICE_S if self._is_typing else SLICE_S
-
-    @property
-    def _is_typing(self) -> bool:
-        return asyncio.get_running_loop().time() - self._typed_at < HURRY_FOR_S
+        since = asyncio.get_running_loop().time() - self._typed_at
+        return HURRIED_SLICE_S if since < HURRY_FOR_S else SLICE_S
 
     def _paint(self) -> None:
         now = asyncio.get_running_loop().time

@@ -293,7 +293,7 @@ class Feed:
 class Pace:
     """Calls `paint` soon after it is asked to: at once after a rest, else when the rest is over.
 
-    A few paints may come at once after a long rest (`PAINTS_SPARED`), but on a slow line.
+    A few paints may come at once after a long rest (`PAINTS_SPARED`), one on a slow line.
 
     Keys come first: while one is on its way nothing is painted, and what waits while somebody types
     is painted right behind a key, when the next one is furthest away.
@@ -308,9 +308,9 @@ class Pace:
         later: Callable[[float, Callable[[], None]], object],
     ) -> None:
         self._paint, self._soon, self._later = paint, soon, later
-        self._wanted = self._resting = False
+        self._wanted = False
         self._spent = 0
-        """Paints that are to be rested for yet."""
+        """Number of paints that are to be rested for yet; a timer runs while there are any."""
         self._keys = 0
         self._key = False
         """True while a key is on its way."""
@@ -369,13 +369,9 @@ class Pace:
             return  # something else came first
         self._wanted = False
         self._spent += 1
-        if not self._resting:
-            self._rest()
+        if self._spent == 1:
+            self._later(self.every_s, self._rested)
         self._paint()
-
-    def _rest(self) -> None:
-        self._resting = True
-        self._later(self.every_s, self._rested)
 
     def _paint_rest(self) -> None:
         if self._key:
@@ -384,10 +380,9 @@ class Pace:
             self._paint()
 
     def _rested(self) -> None:
-        self._resting = False
         self._spent -= 1
         if self._spent:
-            self._rest()
+            self._later(self.every_s, self._rested)
         if self._wanted and self._typing:
             self._typing = False
             self._later(min(self.every_s, PAINT_EVERY_S), self._paint_now)

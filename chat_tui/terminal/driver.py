@@ -61,13 +61,8 @@ class Terminal(LinuxDriver):
         assert self._file is not None
         self._outlet = Outlet(self._file)
         self._file = cast("Any", self._outlet)
-        self._parser = XTermParser(debug)
-        self._decoder = getincrementaldecoder("utf-8")(errors="replace")
-        self._early = False
-        """True while what is read may be of before the terminal was ours."""
-        self._looks = 0
-        """Number of looks to come at whether what was typed last is a whole key."""
         self._looking: asyncio.TimerHandle | None = None
+        """The next look at whether what was typed last is a whole key."""
         self._widths: list[int] | None = None
         """Answers to what was asked of the widths of emoji; None before it is."""
         for number in OF_JOBS:  # has Textual's own handlers: see `_stop`
@@ -164,6 +159,7 @@ class Terminal(LinuxDriver):
         """Read keys whenever there are some."""
         self._parser = XTermParser(self._debug)
         self._decoder = getincrementaldecoder("utf-8")(errors="replace")
+        # Typed before the terminal was ours, which says Enter in another way.
         self._early = bool(select.select([self.fileno], [], [], 0)[0])
         try:
             asyncio.get_running_loop().add_reader(self.fileno, self._read_keys)
@@ -171,10 +167,7 @@ class Terminal(LinuxDriver):
             self._app.call_later(self._app.action_quit)
 
     def _read_keys(self) -> None:
-        """Read the keys that are there; where the terminal has no more leave, as the person would.
-
-        It may be gone.
-        """
+        """Read the keys that are there; if the terminal is gone leave, as the person would."""
         try:
             typed = os.read(self.fileno, READ_SIZE)
         except OSError:
@@ -183,28 +176,29 @@ class Terminal(LinuxDriver):
             self._deaf()
             self._app.call_later(self._app.action_quit)
             return
-        if self._early:  # typed before the terminal was ours, which says Enter in another way
+        if self._early:
             self._early, typed = False, typed.replace(b"\n", b"\r")
         if text := self._decoder.decode(typed):
             self._pass_on(self._parser.feed(text))
-        self._looks = LOOKS
-        self._look()
+        self._look_no_more()
+        self._look(LOOKS)
 
-    def _look(self) -> None:
+    def _look(self, times: int) -> None:
         """Look whether what was typed last is a whole key, and again in a while."""
+        self._looking = None
         self._pass_on(self._parser.tick())
+        if times > 1:
+            self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look, times - 1)
+
+    def _look_no_more(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
-        self._looks -= 1
-        more = self._looks > 0
-        self._looking = asyncio.get_running_loop().call_later(LOOK_S, self._look) if more else None
+            self._looking = None
 
     def _deaf(self) -> None:
         """Read no more keys."""
         asyncio.get_running_loop().remove_reader(self.fileno)
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+        self._look_no_more()
 
     def _pass_on(self, messages: Iterable[Message]) -> None:
         for message in messages:

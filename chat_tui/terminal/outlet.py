@@ -38,29 +38,23 @@ class Outlet:
             os.close(self._at_once)
             self._at_once = None
 
-    def write_at_once(self, text: str) -> str | bytes:
+    def write_at_once(self, text: str) -> bytes:
         """Write what the terminal takes now; return the rest, which is to be given to the thread.
 
         Nothing goes before what the thread still has.
         """
-        rest: str | bytes = text
+        rest = text.encode(self._file.encoding, "backslashreplace")
         if self._at_once is not None and self._flushed == self._given:
-            data = text.encode(self._file.encoding, "backslashreplace")
             with suppress(OSError):  # it is full, or gone
-                rest = data[os.write(self._at_once, data) :]
+                rest = rest[os.write(self._at_once, rest) :]
         self._given += bool(rest)
         return rest
 
-    def write(self, text: str | bytes) -> int:
-        """Write `text`, or lose it."""
+    def write(self, rest: bytes) -> None:
+        """Write `rest`, or lose it."""
         with suppress(OSError, ValueError):
-            if isinstance(text, str):
-                self._file.write(text)
-            else:
-                self._file.flush()
-                self._file.buffer.write(text)
+            self._file.buffer.write(rest)
         self._written += 1
-        return len(text)
 
     def flush(self) -> None:
         """Hand everything to the terminal, or lose it."""

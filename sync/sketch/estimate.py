@@ -18,7 +18,8 @@ symbols sent so far that follows where these were too few."""
 AT_ONCE: Final = 480
 """Symbols that take as long as a round trip, 20 kB: no more are spare, but of many."""
 
-OF_MANY: Final = (0.05, 0.1)
+SPARE_OF_MANY: Final = 0.05
+FURTHER_OF_MANY: Final = 0.1
 """Least of these parts, for many differences: of 14,000 symbols a part is soon worth several round
 trips, and to go on by the worth of one would take too many."""
 
@@ -50,13 +51,13 @@ def differences(difference: Symbols) -> int:
 
 def further(told: int) -> int:
     """Return how many symbols follow so many that were too few."""
-    return max(int(_spare(told, FURTHER, OF_MANY[1])), 1)
+    return max(int(_spare(told, FURTHER, FURTHER_OF_MANY)), 1)
 
 
 def needed(count: int) -> int:
     """Return how many symbols to send for so many differences."""
     expected = EACH * count + EACH_ROOT * sqrt(count)
-    return ceil(expected + _spare(expected, SPARE, OF_MANY[0]))
+    return ceil(expected + _spare(expected, SPARE, SPARE_OF_MANY))
 
 
 def _spare(symbols: float, part: float, least: float) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from sync.structures.sorted_run import HASH_BYTES, Columns, Positions, SyncId, Words, values_of
+from sync.structures.sorted_run import Columns, Positions, SyncId, Words, split, values_of
 
 STEP: Final = 1 << 18
 """Ids that are looked at in one step: 2 ms."""
@@ -44,9 +44,8 @@ class Lookup:
         if not self._parts:
             return
         timestamps, hashes = self._parts[0]
-        end = min(self._at + STEP, len(timestamps))
-        blocks = range(self._at, end, BLOCK)
-        near = np.concatenate([self._near(hashes[at : min(at + BLOCK, end)]) + at for at in blocks])
+        blocks = range(self._at, min(self._at + STEP, len(timestamps)), BLOCK)
+        near = np.concatenate([self._near(hashes[at : at + BLOCK]) + at for at in blocks])
         told = values_of(Columns(timestamps[near], hashes[near]))
         self.found += [one for one in told if one.hash in self._wanted]
         self._at += STEP
@@ -63,9 +62,3 @@ class Lookup:
         near = np.flatnonzero(first.take((hashes[:, 0] & FILTER).view(np.int64)))
         told: Positions = near[second.take((hashes[near, 1] & FILTER).view(np.int64))]
         return told
-
-
-def split(hashes: Words) -> list[bytes]:
-    """Return the bytes of each hash."""
-    raw = hashes.tobytes()
-    return [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]

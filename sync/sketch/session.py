@@ -36,7 +36,7 @@ from sync.sessions.values import LoadedEntry, Outcome
 from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, further, needed
 from sync.sketch.floors import Lowering
 from sync.sketch.key import words_of
-from sync.sketch.lookup import Lookup, split
+from sync.sketch.lookup import Lookup
 from sync.sketch.messages import (
     AskMore,
     Done,
@@ -57,7 +57,7 @@ from sync.sketch.words import said
 from sync.structures.differences import Role
 from sync.structures.ordered_set import SyncId
 from sync.structures.set_digest import LEAF_BITS
-from sync.structures.sorted_run import Words
+from sync.structures.sorted_run import Words, split
 
 INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
 """Silence after which a session has failed."""

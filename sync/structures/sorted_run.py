@@ -71,9 +71,13 @@ def columns_of(sync_ids: Sequence[SyncId]) -> Columns:
 
 def values_of(ids: Columns) -> list[SyncId]:
     """Return ids as values, in their order."""
-    raw = ids.hashes.tobytes()
-    hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
-    return sync_ids(ids.timestamps.tolist(), hashes)
+    return sync_ids(ids.timestamps.tolist(), split(ids.hashes))
+
+
+def split(hashes: Words) -> list[bytes]:
+    """Return the bytes of each hash."""
+    raw = hashes.tobytes()
+    return [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
