@@ -14,7 +14,7 @@ from sync.sds import incoming
 from sync.sessions import values
 from sync.sessions.handshake import SyncKind
 from sync.sim.scale import Bound
-from sync.sketch import floors, lookup, peeling, prefix
+from sync.sketch import floors, peeling, prefix
 from sync.sketch import messages as sketch_messages
 from sync.sketch import session as sketch
 from sync.structures.sorted_run import HASH_BYTES
@@ -34,22 +34,20 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "Exchange._views": len(session.MAKERS),
     "FrozenMessages._waiting": incoming.WAITING_MAX,
     "LogSync.kinds": len(SyncKind),
-    "Lookup._filter": int(lookup.FILTER) + 1,
-    "Lookup._firsts": peeling.FOUND_MAX,
     "Lookup._parts": 2,
+    "Lookup._tables": 2,
     "Lookup._wanted": peeling.FOUND_MAX,
-    "Lookup.found": peeling.FOUND_MAX,
     "Lowering._left": floors.BETWEEN_MAX,
-    "Peeling._found": peeling.WAVES_MAX + 1,
+    "Peeling._found": peeling.WAVES_MAX + 2,
     "Peeling._pure": sketch_messages.SYMBOLS_MAX,
     "Peeling._touched": peeling.FOUND_MAX,
     "Peeling.waves": sketch_messages.SYMBOLS_MAX,
     "Prefix._hashes": HASH_BYTES * prefix.BATCH,
     "Prefix._times": prefix.BATCH,
     "SketchExchange._done": 2,
+    "SketchExchange._wants": peeling.FOUND_MAX,
     "Session.asked_hashes": peeling.FOUND_MAX,
     "SketchExchange.cards": sketch.ROUNDS_MAX,
-    "SketchSending._due": peeling.FOUND_MAX,
     "Snapshots.left_by": lambda scale: scale.links + 1,
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,

@@ -16,12 +16,11 @@ FURTHER: Final = 0.25
 symbols sent so far that follows where these were too few."""
 
 AT_ONCE: Final = 480
-"""Symbols that take as long as a round trip, 20 kB: no more are spare, but of many."""
+"""Symbols that take as long as a round trip, 20 kB: no more are spare."""
 
-SPARE_OF_MANY: Final = 0.05
 FURTHER_OF_MANY: Final = 0.1
-"""Least of these parts, for many differences: of 14,000 symbols a part is soon worth several round
-trips, and to go on by the worth of one would take too many."""
+"""Least part that follows, where many were too few: to go on by what is worth a round trip would
+take too many of these."""
 
 EACH: Final = 1.35
 EACH_ROOT: Final = 1.3
@@ -49,17 +48,17 @@ def differences(difference: Symbols) -> int:
     return max(int(abs(counts[0])), round(float(guesses.mean())))
 
 
-def further(told: int) -> int:
-    """Return how many symbols follow so many that were too few."""
-    return max(int(_spare(told, FURTHER, FURTHER_OF_MANY)), 1)
-
-
 def needed(count: int) -> int:
     """Return how many symbols to send for so many differences."""
     expected = EACH * count + EACH_ROOT * sqrt(count)
-    return ceil(expected + _spare(expected, SPARE, SPARE_OF_MANY))
+    return ceil(expected + _worth_a_trip(SPARE * expected))
 
 
-def _spare(symbols: float, part: float, least: float) -> float:
-    """Return a part of symbols, no more than are worth a round trip, but `least` of them."""
-    return max(min(part * symbols, AT_ONCE), least * symbols)
+def further(told: int) -> int:
+    """Return how many symbols follow so many that were too few."""
+    least = FURTHER_OF_MANY * told
+    return max(int(max(_worth_a_trip(FURTHER * told), least)), 1)
+
+
+def _worth_a_trip(symbols: float) -> float:
+    return min(symbols, AT_ONCE)

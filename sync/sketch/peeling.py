@@ -49,7 +49,7 @@ class Peeling:
         self._ours = ours
         self._left = Symbols.empty(0)
         """The difference, as far as it is left."""
-        self._found: list[tuple[Words, NDArray[np.int32]]] = []
+        self._found = [_nothing()]
         """Ids of each wave, as rows of symbols, with their signs."""
         self._count = 0
         self._pure: NDArray[np.intp] = np.empty(0, np.intp)
@@ -68,11 +68,8 @@ class Peeling:
 
     def hashes(self, sign: int) -> Words:
         """Return what was found, (n, 4): with a sign of 1 theirs, of -1 ours."""
-        return self._rows(sign)[:, :HASH_WORDS]
-
-    def _rows(self, sign: int) -> Words:
-        parts = [rows[signs == sign] for rows, signs in self._found]
-        return np.concatenate([np.empty((0, WORDS), np.uint64), *parts])
+        found = np.concatenate([rows[signs == sign] for rows, signs in self._found])
+        return found[:, :HASH_WORDS]
 
     def extend(self, theirs: Symbols) -> Symbols:
         """Take the peer's next symbols, no more than are left of ours; return the difference."""
@@ -130,8 +127,8 @@ class Peeling:
         """Return how it stands once no symbol is pure."""
         if not self._left.part(0, 1).is_empty:
             return Progress.STUCK
-        found = np.concatenate((self._rows(1), self._rows(-1)))[:, HASH_WORDS]
-        twice = len(_firsts(found)) < len(found)
+        found = np.sort(np.concatenate([rows[:, HASH_WORDS] for rows, _ in self._found]))
+        twice = bool((found[1:] == found[:-1]).any())
         return Progress.POISONED if twice or not self._left.is_empty else Progress.DONE
 
     def _take_out(self, ids: Words, signs: NDArray[np.int32], first: int = 0) -> Placed:

@@ -22,7 +22,7 @@ ODD: Final = np.uint64(1)
 AHEAD: Final = 8
 """Places of an id that are found at once where ids are few: calls would take longer than sums."""
 
-FEW: Final = 512
+FEW: Final = 1_024
 """Ids up to which it is so."""
 
 POWERS: Final = np.array([pow(int(STEP), n, 1 << 64) for n in range(1, AHEAD + 1)], np.uint64)[

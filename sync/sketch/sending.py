@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sync.sessions.protocol import Load
 from sync.sessions.values import PAGE, LoadedEntry
 from sync.sketch.messages import ENTRIES_MAX, MESSAGE_SIZE, Entries
-from sync.structures.ordered_set import SyncId
+from sync.structures.sorted_run import Columns, SyncId, columns_of, values_of
 
 
 class SketchSending:
@@ -13,8 +13,7 @@ class SketchSending:
 
     def __init__(self) -> None:
         self.sent = 0
-        self._due: list[SyncId] = []
-        """Ids of what is due, the last one first."""
+        self._due = columns_of(())
         self._asked: tuple[SyncId, ...] = ()
         """The page that is on its way from the disk."""
 
@@ -23,15 +22,19 @@ class SketchSending:
         """True while a page is on its way from the disk."""
         return bool(self._asked)
 
-    def owe(self, ids: Iterable[SyncId]) -> None:
+    def owe(self, ids: Columns) -> None:
         """Owe messages, rising: parents are mostly older than what names them."""
-        self._due = list(ids)[::-1]
+        self._due = ids
 
     def ask(self) -> Load | None:
         """Return what to load next; None while a page is on its way, or nothing is due."""
-        if self._asked or not self._due:
+        if self._asked or not len(self._due.timestamps):
             return None
-        self._asked, self._due = tuple(self._due[: -PAGE - 1 : -1]), self._due[:-PAGE]
+        page, self._due = (
+            Columns(*(column[part] for column in self._due))
+            for part in (slice(PAGE), slice(PAGE, None))
+        )
+        self._asked = tuple(values_of(page))
         return Load((), ids=self._asked)
 
     def loaded(self, page: Sequence[LoadedEntry]) -> list[Entries]:

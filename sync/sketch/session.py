@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
+import numpy as np
+
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
@@ -55,9 +57,8 @@ from sync.sketch.prefix import Sketch, first_of
 from sync.sketch.sending import SketchSending
 from sync.sketch.words import said
 from sync.structures.differences import Role
-from sync.structures.ordered_set import SyncId
 from sync.structures.set_digest import LEAF_BITS
-from sync.structures.sorted_run import Words, split
+from sync.structures.sorted_run import Columns, Words, split
 
 INACTIVITY_MAX: Final[Nanos] = 20 * SECOND
 """Silence after which a session has failed."""
@@ -123,7 +124,7 @@ class SketchExchange(NeverLive):
         self._due = 0
         """Entries that the peer may send yet."""
         self._took = 0
-        self._wants: tuple[bytes, ...] | None = None
+        self._wants: Words | None = None
         """Hashes that we are about to ask for; None where the peer has asked."""
         self._done = [False, False]
         """Our end and the end of the peer: set once everything of it is sent."""
@@ -298,14 +299,13 @@ class SketchExchange(NeverLive):
 
     def _know(self, peeling: Peeling) -> list[Effect]:
         """All that differs is known: ask for what is theirs, once ours is found."""
-        self._wants = tuple(split(peeling.hashes(1)))
+        self._wants = peeling.hashes(1)
         return self._look_up(peeling.hashes(-1))
 
     def _on_wanted(self, message: Wanted) -> list[Effect]:
         """All is known to the peer: it owes some, and wants some."""
         self._due = message.owed
-        hashes = b"".join(message.hashes)
-        return self._look_up(words_of(hashes))
+        return self._look_up(words_of(message.hashes))
 
     def _look_up(self, hashes: Words) -> list[Effect]:
         self._state = State.LOOKING
@@ -323,18 +323,20 @@ class SketchExchange(NeverLive):
         if not lookup.over:
             return [GoOn()]
         self._lookup = None
-        if self._wants is not None and len(lookup.found) < self._sought:
+        timestamps, hashes = lookup.found
+        if self._wants is not None and len(timestamps) < self._sought:
             return self._stop(Reason.POISONED)
-        owed: list[SyncId] = [one for one in lookup.found if one.timestamp >= self._oldest]
-        self._sending.owe(owed)
+        oldest = int(timestamps.searchsorted(np.uint64(self._oldest)))
+        owed = len(timestamps) - oldest
+        self._sending.owe(Columns(timestamps[oldest:], hashes[oldest:]))
         self._state = State.SENDING
         effects: list[Effect] = []
+        asked: frozenset[bytes] = frozenset()
         if self._wants is not None:
-            self._due = len(self._wants)
-            effects.append(self._say(Wanted(len(owed), self._wants)))
+            self._due, asked = len(self._wants), frozenset(split(self._wants))
+            effects.append(self._say(Wanted(owed, self._wants.tobytes())))
         if owed or self._due:
-            asked = frozenset(self._wants or ())
-            effects.insert(0, Owes(self._due, len(owed), 0, hashes=asked))
+            effects.insert(0, Owes(self._due, owed, 0, hashes=asked))
         return [*effects, *self._send()]
 
     def _send(self) -> list[Effect]:

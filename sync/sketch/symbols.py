@@ -54,29 +54,30 @@ class Symbols:
     def put(self, hashes: Words, key: SketchKey, sign: int = 1) -> None:
         """Put ids in, by their hashes, (n, 4); with a `sign` of -1, take them out."""
         if len(hashes):
-            self.put_at(placed(hashes, key, len(self)), rows_of(hashes, key), sign)
+            signs = np.full(len(hashes), sign, np.int32)
+            self.put_at(placed(hashes, key, len(self)), rows_of(hashes, key), signs)
 
-    def put_at(self, where: Placed, ids: Words, signs: int | NDArray[np.int32]) -> None:
+    def put_at(self, where: Placed, ids: Words, signs: NDArray[np.int32]) -> None:
         """Put ids, as rows of their own, in at these places, each as its sign says: 1 or -1.
 
         Ids that share a place are gathered first: to write each by itself takes twice as long.
-        Rows are gathered by `take`, in a fifth of the time that indexing takes.
+        Rows are gathered by `take`, in a fifth of the time that indexing takes, and summed up to
+        each place's last one, in two thirds of the time that `reduceat` takes.
         """
         order = np.argsort(where.places, kind="stable")
         places, members = where.places.take(order), where.members.take(order)
         if not len(places):
             return
-        begins = np.empty(len(places), np.bool_)
-        begins[0] = True
-        np.not_equal(places[1:], places[:-1], out=begins[1:])
-        starts = np.flatnonzero(begins)
-        at = places.take(starts)
-        sums = np.bitwise_xor.reduceat(ids.take(members, axis=0), starts, axis=0)
+        lasts = np.empty(len(places), np.bool_)
+        lasts[-1] = True
+        np.not_equal(places[1:], places[:-1], out=lasts[:-1])
+        ends = np.flatnonzero(lasts)
+        at = places.take(ends)
+        sums = np.bitwise_xor.accumulate(ids.take(members, axis=0), axis=0).take(ends, axis=0)
+        sums[1:] ^= sums[:-1].copy()
         self.rows[at] = self.rows.take(at, axis=0) ^ sums
-        if isinstance(signs, int):
-            numbers = signs * np.diff(starts, append=len(places))
-        else:
-            numbers = np.add.reduceat(signs[members], starts)
+        numbers = signs.take(members).cumsum().take(ends)
+        numbers[1:] -= numbers[:-1].copy()
         self.counts[at] += numbers.astype(np.int32)
 
     def less(self, other: "Symbols") -> "Symbols":

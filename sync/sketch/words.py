@@ -10,6 +10,7 @@ from sync.sketch.messages import (
     Stop,
     Wanted,
 )
+from sync.structures.sorted_run import HASH_BYTES
 
 
 def said(message: Message) -> str:
@@ -22,7 +23,7 @@ def said(message: Message) -> str:
         case AskMore():
             return "more symbols, please"
         case Wanted(owed, hashes):
-            return f"{len(hashes):,} wanted, {owed:,} owed"
+            return f"{len(hashes) // HASH_BYTES:,} wanted, {owed:,} owed"
         case Entries(contents):
             return "1 entry" if len(contents) == 1 else f"{len(contents):,} entries"
         case Done():

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 Words: TypeAlias = NDArray[np.uint64]
 Positions: TypeAlias = NDArray[np.intp]
+Flags: TypeAlias = NDArray[np.bool_]
 
 HASH_BYTES: Final = 32
 ZERO_HASH: Final = bytes(HASH_BYTES)
@@ -134,6 +135,7 @@ class Xor:
 class Run:
     """Ids in rising order, each once: rows `start` to `end` of three columns.
 
+    Hashes are kept word by word, so that whoever looks for some among all reads one word of each.
     `totals` has a row more than ids: row n is the sum of the values of all rows before n.
     """
 
@@ -156,7 +158,7 @@ class Run:
         totals = np.zeros((count + 1, group.width), np.uint64)
         if count:
             totals[1:] = group.running(group.values(timestamps, hashes))
-        return cls(group, timestamps, hashes, totals, 0, count)
+        return cls(group, timestamps, np.asfortranarray(hashes), totals, 0, count)
 
     @classmethod
     def with_room(cls, group: Group, count: int) -> "Run":
@@ -164,8 +166,7 @@ class Run:
         capacity = count + max(CAPACITY_MIN, count // 8)
         totals = np.empty((capacity + 1, group.width), np.uint64)
         totals[0] = 0
-        timestamps = np.empty(capacity, np.uint64)
-        return cls(group, timestamps, np.empty((capacity, HASH_WORDS), np.uint64), totals)
+        return cls(group, np.empty(capacity, np.uint64), _room(capacity), totals)
 
     def __len__(self) -> int:
         return self.end - self.start
@@ -198,7 +199,7 @@ class Run:
         """Return for each timestamp the first row that is not below it."""
         return self.start + self.timestamps[self.start : self.end].searchsorted(timestamps)
 
-    def has_at(self, timestamps: Words) -> NDArray[np.bool_]:
+    def has_at(self, timestamps: Words) -> Flags:
         """Return for each timestamp whether an id here has it."""
         rows = self.rows_of(timestamps)
         there = rows < self.end
@@ -301,13 +302,18 @@ class Run:
         """Copy the ids into columns of `capacity` rows, leaving the old ones to the snapshots."""
         count = len(self)
         timestamps = np.empty(capacity, np.uint64)
-        hashes = np.empty((capacity, HASH_WORDS), np.uint64)
+        hashes = _room(capacity)
         totals = np.empty((capacity + 1, self.group.width), np.uint64)
         timestamps[:count] = self.timestamps[self.start : self.end]
         hashes[:count] = self.hashes[self.start : self.end]
         totals[: count + 1] = self.totals[self.start : self.end + 1]
         self.timestamps, self.hashes, self.totals = timestamps, hashes, totals
         self.start, self.end = 0, count
+
+
+def _room(count: int) -> Words:
+    """Return room for so many hashes, of which each word has a column of its own."""
+    return np.empty((count, HASH_WORDS), np.uint64, order="F")
 
 
 def ascending(timestamps: Words, hashes: Words) -> tuple[Words, Words]:

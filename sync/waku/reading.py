@@ -288,6 +288,7 @@ class _Columns:
                 begins = lowest[at] > lower[at] or (lowest[at] == lower[at] and head >= below)
                 ends_before = highest[at] < upper[at] or (highest[at] == upper[at] and tail < above)
                 outside[at] = not (begins and ends_before)
+        overflows = overflows[: int(sizes.sum())]  # without those of a set that does not end
         if overflows.any():
             outside |= np.add.reduceat(overflows, first, dtype=np.intp) > 0
         self._note(flags[outside], OUTSIDE)

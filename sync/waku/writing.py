@@ -138,4 +138,4 @@ def _put(raw: Octets, at: Positions, numbers: Words) -> None:
 def _bytes(words: Words) -> Octets:
     """Return rows of words as rows of bytes."""
     assert words.shape[1:] == (HASH_WORDS,)
-    return words.view(np.uint8)
+    return np.ascontiguousarray(words).view(np.uint8)

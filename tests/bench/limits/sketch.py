@@ -25,7 +25,7 @@ from sync.sketch.messages import Done, Wanted, decode
 from sync.sketch.prefix import BATCH, IDS_MANY, Prefix
 from sync.sketch.session import SketchExchange
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
+from sync.structures.ordered_set import EVERYTHING, HASH_BYTES, OrderedSet, SyncId
 from sync.structures.set_digest import Digest, Held
 from tests.bench.bench_reconcile import Sets, cpu_of, made, run_session
 from tests.bench.limits.figures import Figure, Limit
@@ -111,7 +111,7 @@ class Side:
             if not isinstance(message, Done):
                 self.sent += len(sent)
             if isinstance(message, Wanted):
-                self.wanted = len(message.hashes)
+                self.wanted = len(message.hashes) // HASH_BYTES
         return answer
 
     def _timed(self, step: Callable[[], Sequence[Effect]]) -> list[Effect]:

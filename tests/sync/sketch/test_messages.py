@@ -25,6 +25,7 @@ from sync.sketch.peeling import FOUND_MAX
 from sync.sketch.symbols import Symbols
 from sync.sketch.symbols_wire import IDS_MAX
 from sync.sketch.words import said
+from sync.structures.sorted_run import HASH_BYTES
 from tests.support.sync.sketch import model
 from tests.support.sync.sketch.made import sketch_of
 
@@ -35,8 +36,8 @@ EACH: list[Message] = [
     Opening(1_024, 7, 30, SYMBOLS),
     MoreSymbols(10, 30, SYMBOLS.part(10, 64)),
     AskMore(),
-    Wanted(3, tuple(model.made(2))),
-    Wanted(0, ()),
+    Wanted(3, b"".join(model.made(2))),
+    Wanted(0, b""),
     Entries((b"", b"one")),
     Done(),
     *[Stop(reason) for reason in Reason],
@@ -113,6 +114,7 @@ def number(value: int, size: int = 4) -> bytes:
         (b"\x23" + number(FOUND_MAX + 1), "11801"),
         (b"\x23" + number(FOUND_MAX) + number(1), "a list of 1, 0"),
         (b"\x23" + number(0) + number(2) + bytes(64), "wanted twice"),
+        (b"\x23" + number(0) + number(3) + bytes(8) + b"\1" * 24 + bytes(64), "wanted twice"),
         (b"\x24" + number(ENTRIES_MAX + 1), "1025"),
         (b"\x24" + number(1) + number(CONTENT_MAX + 1), "an entry of"),
         (b"\x26\x09", "reason to stop: 9"),
@@ -126,6 +128,4 @@ def test_what_is_over_a_limit_is_refused_before_it_is_read(data: bytes, reason: 
 def test_the_longest_messages_fit_into_a_frame() -> None:
     most = Symbols.empty(SYMBOLS_MAX)
     assert len(encode(MoreSymbols(0, IDS_MAX, most))) < 1 << 20
-    assert (
-        len(encode(Wanted(0, tuple([at.to_bytes(32, "big") for at in range(FOUND_MAX)])))) < 1 << 20
-    )
+    assert len(encode(Wanted(0, bytes(FOUND_MAX * HASH_BYTES)))) < 1 << 20

@@ -125,7 +125,9 @@ def test_as_many_symbols_as_are_asked_for_are_mostly_enough() -> None:
     assert done >= 18
 
 
-@pytest.mark.parametrize(("differ", "symbols"), [(30, 65), (1_000, 1_872), (3_000, 4_602)])
+@pytest.mark.parametrize(
+    ("differ", "symbols"), [(30, 65), (1_000, 1_872), (3_000, 4_602), (10_000, 14_110)]
+)
 def test_spare_symbols_are_a_part_of_few_and_worth_a_round_trip_of_more(
     differ: int, symbols: int
 ) -> None:

@@ -8,6 +8,7 @@ from sync.machine import HOUR, SECOND
 from sync.sds.message import HistoryEntry
 from sync.sessions.values import Outcome
 from sync.sketch import messages, prefix, session
+from sync.sketch.key import words_of
 from sync.sketch.messages import (
     AskMore,
     Done,
@@ -17,6 +18,7 @@ from sync.sketch.messages import (
     Stop,
     Wanted,
 )
+from sync.structures.sorted_run import HASH_BYTES, split
 from tests.support.sync.groups import NOW, Member
 from tests.support.sync.sketch.pairs import SketchPair, from_few, lines, sketch_pair
 
@@ -58,7 +60,7 @@ def test_more_differences_take_the_other_end_s_symbols() -> None:
     assert pair.same
     assert pair.kinds()[:3] == [Opening, MoreSymbols, Wanted]
     [wanted] = [one for _, one in pair.said if isinstance(one, Wanted)]
-    assert (wanted.owed, len(wanted.hashes)) == (60, 60)
+    assert (wanted.owed, len(wanted.hashes)) == (60, 60 * HASH_BYTES)
 
 
 def test_where_the_guess_was_low_a_quarter_of_a_few_more_comes_at_a_time(
@@ -173,9 +175,10 @@ def asked_by_hash(pair: SketchPair) -> tuple[Member, list[HistoryEntry]]:
         pair.step(NOW + SECOND)
     [(name, wanted)] = [(who, one) for who, one in pair.said if isinstance(one, Wanted)]
     asks = next(one for one in (pair.one, pair.other) if one.name == name)
+    hashes = split(words_of(wanted.hashes))
     rows = [row.message for row in pair.beside(asks).disk.rows.values()]
-    lacking = [one for one in rows if one.waku_hash in wanted.hashes]
-    assert len(lacking) == len(wanted.hashes) > 0
+    lacking = [one for one in rows if one.waku_hash in hashes]
+    assert len(lacking) == len(hashes) > 0
     return asks, [HistoryEntry(one.entry.message_id, one.waku_hash, None) for one in lacking]
 
 

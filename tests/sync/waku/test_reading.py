@@ -151,6 +151,7 @@ def test_whatever_becomes_of_a_payload_both_read_the_same(change: str) -> None:
 
 
 @given(st.integers(0, 2**32), st.lists(st.sampled_from(sorted(CHANGES)), max_size=3))
+@example(1774, ["with more", "with less", "with more"])  # a wide number in a set that does not end
 def test_whatever_hypothesis_makes_of_a_payload_both_read_the_same(
     seed: int, changes: list[str]
 ) -> None:
