@@ -71,14 +71,12 @@ class Peeling:
         found = np.concatenate([rows[signs == sign] for rows, signs in self._found])
         return found[:, :HASH_WORDS]
 
-    def extend(self, theirs: Symbols) -> Symbols:
-        """Take the peer's next symbols, no more than are left of ours; return the difference."""
+    def extend(self, theirs: Symbols) -> None:
+        """Take the peer's next symbols, no more than are left of ours."""
         assert self.progress is Progress.STUCK, "it has all, or is not through with what it has"
         first = len(self._left)
         fresh = theirs.less(self._ours.part(first, first + len(theirs)))
-        difference = fresh.copy()
-        rows = np.concatenate((self._left.rows, fresh.rows))
-        self._left = Symbols(rows, np.concatenate((self._left.counts, fresh.counts)))
+        self._left = self._left.with_more(fresh)
         for ids, signs in self._found:
             for at in range(0, len(ids), STEP_IDS):
                 part = slice(at, at + STEP_IDS)
@@ -86,7 +84,6 @@ class Peeling:
         self.waves = np.concatenate((self.waves, np.zeros(len(theirs), np.int32)))
         self.progress = Progress.GOING
         self._begin_wave(np.arange(first, len(self._left)))
-        return difference
 
     def step(self) -> None:
         """Do the next part: of a wave, or its end."""
@@ -142,8 +139,8 @@ class Peeling:
 
 
 def _firsts(values: Words) -> NDArray[np.intp]:
-    """Return, rising, where each value stands first; `np.unique` would import masked arrays."""
-    order = np.argsort(values, kind="stable")
+    """Return, rising, one place of each value; `np.unique` would import masked arrays."""
+    order = values.argsort()
     ranked = values[order]
     first = np.ones(len(values), np.bool_)
     first[1:] = ranked[1:] != ranked[:-1]

@@ -19,6 +19,13 @@ HALF: Final = np.uint64(33)
 UPPER: Final = np.uint64(32)
 ODD: Final = np.uint64(1)
 
+BESIDE: Final = 1.5
+"""Strides are parts of a place and this. Places are kept with it, which is exact."""
+
+LEAST: Final = 1e-10
+"""Least stride, which is a place further, as the definition has it where this is 0; the next larger
+stride is 1.2e-10."""
+
 AHEAD: Final = 8
 """Places of an id that are found at once where ids are few: calls would take longer than sums."""
 
@@ -68,24 +75,24 @@ def placed(hashes: Words, key: SketchKey, size: int) -> Placed:
     assert size <= SIZE_MAX, "places are numbers of 16 bits"
     count = len(hashes)
     generators = mix(as_numbers(hashes)[:, 0] ^ key.placing) | ODD
-    members, at = np.arange(count), np.zeros(count)
+    members, at, end = np.arange(count), np.full(count, BESIDE), size + BESIDE
     parts, places = [members], [np.zeros(count, np.uint16)]
     while members.size > FEW:
         generators = generators * STEP
         at = _after(at, _strides(generators))
-        below = np.flatnonzero(at < size)
+        below = np.flatnonzero(at < end)
         members, at, generators = members.take(below), at.take(below), generators.take(below)
         parts.append(members)
-        places.append(at.astype(np.uint16))
+        places.append((at - BESIDE).astype(np.uint16))
     while members.size:
         drawn = generators * POWERS
         ahead = _strides(drawn)
         for strides in ahead:  # each row becomes the places it leads to
             at = _after(at, strides)
-        below = np.flatnonzero(ahead < size)
+        below = np.flatnonzero(ahead < end)
         parts.append(members.take(below % members.size))
-        places.append(ahead.take(below).astype(np.uint16))
-        goes_on = np.flatnonzero(at < size)
+        places.append((ahead.take(below) - BESIDE).astype(np.uint16))
+        goes_on = np.flatnonzero(at < end)
         members, at = members.take(goes_on), at.take(goes_on)
         generators = drawn[-1].take(goes_on)
     return Placed(np.concatenate(parts), np.concatenate(places))
@@ -97,12 +104,13 @@ def _strides(drawn: Words) -> Doubles:
     strides += 1.0
     np.divide(65536.0, np.sqrt(strides, out=strides), out=strides)
     strides -= 1.0
+    np.maximum(strides, LEAST, out=strides)
     return strides
 
 
 def _after(at: Doubles, strides: Doubles) -> Doubles:
-    """Return the places that follow; `strides` is used up."""
-    strides *= at + 1.5
-    np.maximum(np.ceil(strides, out=strides), 1.0, out=strides)
+    """Return the places that follow, all with `BESIDE` more than they are; `strides` is used up."""
+    strides *= at
+    np.ceil(strides, out=strides)
     strides += at
     return strides

@@ -4,8 +4,9 @@ Rules:
 1. Both ends compare what they held when the session began, from the higher floor of the two on;
    the lower one takes what is between out of its copy.
 2. Who answers tries the opener's 64 symbols, and if they tell all, says what it wants. Else it
-   sends its own, as many as its guess needs, then a part of that more each time
-   (`estimate.further`), and the opener tries.
+   sends its own, as many as its guess needs, and the opener tries. If these are too few, of which
+   its own guess from all of them is much the better one, it asks at once as often as that needs, a
+   part of what came before each time (`estimate.further`).
 3. Whoever knows all owes what only it has, and the other one owes what it is asked for. Both go the
    one way in; the check after it alone says that both are equal.
 4. What takes long is done in steps of 10 ms at most (`GoOn`).
@@ -35,7 +36,8 @@ from sync.sessions.protocol import (
 )
 from sync.sessions.selection import SKETCH_DIFFERENCES_MAX
 from sync.sessions.values import LoadedEntry, Outcome
-from sync.sketch.estimate import EACH, OPENING, SPREAD, differences, further, needed
+from sync.sketch.asked import Asked
+from sync.sketch.estimate import EACH, OPENING, SPREAD, are_too_few, differences, further, needed
 from sync.sketch.floors import Lowering
 from sync.sketch.key import words_of
 from sync.sketch.lookup import Lookup
@@ -55,6 +57,7 @@ from sync.sketch.messages import (
 from sync.sketch.peeling import STEP_IDS, Peeling, Progress
 from sync.sketch.prefix import Sketch, first_of
 from sync.sketch.sending import SketchSending
+from sync.sketch.symbols import Symbols
 from sync.sketch.words import said
 from sync.structures.differences import Role
 from sync.structures.set_digest import LEAF_BITS
@@ -113,12 +116,12 @@ class SketchExchange(NeverLive):
         self._theirs: Opening | None = None
         self._told = 0
         """Symbols of ours that the peer was sent."""
+        self._asked = Asked()
         self._peeling: Peeling | None = None
         self._guess = 0
         """About how many ids differ."""
         self._sought = 0
         """Ids of ours that are looked up."""
-        self._their_ids: int | None = None
         self._lookup: Lookup | None = None
         self._sending = SketchSending()
         self._due = 0
@@ -151,7 +154,7 @@ class SketchExchange(NeverLive):
         match message:
             case Opening() if self._state is State.ASKED and not self._opens:
                 return self._on_opening(message)
-            case MoreSymbols() if self._state is State.ASKED and self._opens:
+            case MoreSymbols() if self._asked.awaited:
                 return self._on_symbols(message)
             case AskMore() if self._state is State.TOLD and self._told < self._kept:
                 return [self._tell(self._told + further(self._told))]
@@ -214,8 +217,10 @@ class SketchExchange(NeverLive):
             return [GoOn()]
         self._sketch, self._lowering = lowering.sketch, None
         if self._theirs is not None:
-            return self._try(self._theirs)
+            self._guess = self._guessed(self._theirs.symbols)
+            return self._try(self._theirs.symbols)
         self._state = State.ASKED
+        self._asked.awaited = 1
         sketch = self._sketch
         first = sketch.symbols.part(0, OPENING)
         return [self._say(Opening(self._kept, sketch.floor, sketch.ids, first), differs=True)]
@@ -231,22 +236,26 @@ class SketchExchange(NeverLive):
         self._state = State.BEGINNING
         return self._begin()
 
-    def _try(self, message: Opening) -> list[Effect]:
-        self._state = State.PEELING
-        self._peeling = Peeling(self._sketch.key, self._sketch.symbols)
-        self._guess = differences(self._peeling.extend(message.symbols))
-        return self._peel()
-
     def _on_symbols(self, message: MoreSymbols) -> list[Effect]:
-        known = 0 if self._peeling is None else len(self._peeling)
-        number = len(message.symbols)
-        same = self._their_ids is None or self._their_ids == message.ids
-        if message.first != known or not same or not 0 < number <= self._kept - known:
-            raise RemoteError("symbols that do not follow those before")
+        """Try the peer's symbols, once all that were asked for have come, and may be enough."""
+        asked = self._asked
+        asked.hear(message, self._kept)
+        if asked.awaited:
+            return []
+        if self._peeling is None:
+            self._guess = self._guessed(asked.fresh)
+            if asked.known < self._kept and are_too_few(asked.known, self._guess):
+                return self._ask()
+        return self._try(asked.take())
+
+    def _guessed(self, first: Symbols) -> int:
+        """Return about how many ids differ, by the first symbols of the peer."""
+        return differences(first.less(self._sketch.symbols.part(0, len(first))))
+
+    def _try(self, symbols: Symbols) -> list[Effect]:
         if self._peeling is None:
             self._peeling = Peeling(self._sketch.key, self._sketch.symbols)
-        self._their_ids = message.ids
-        self._peeling.extend(message.symbols)
+        self._peeling.extend(symbols)
         self._state = State.PEELING
         return self._peel()
 
@@ -272,16 +281,18 @@ class SketchExchange(NeverLive):
 
     def _try_more(self, peeling: Peeling) -> list[Effect]:
         """More symbols are needed: ask for them, or send ours instead."""
-        if self._opens:
-            if len(peeling) >= self._kept:
-                return self._stop(Reason.SPENT)
-            self._state = State.ASKED
-            return [self._say(AskMore())]
-        return self._guessed(self._guess)
+        if not self._opens:
+            return self._tell_enough(self._guess)
+        return self._stop(Reason.SPENT) if len(peeling) >= self._kept else self._ask()
 
-    def _guessed(self, guess: int) -> list[Effect]:
+    def _ask(self) -> list[Effect]:
+        """Ask for as many more symbols as the guess needs."""
+        self._state = State.ASKED
+        return [self._say(AskMore()) for _ in range(self._asked.more(self._guess, self._kept))]
+
+    def _tell_enough(self, guess: int) -> list[Effect]:
         """Send as many symbols as a guess needs, if so many can tell it."""
-        least = guess * (1 - SPREAD)
+        least = guess * (1 - 2 * SPREAD)
         if least > SKETCH_DIFFERENCES_MAX or EACH * least > self._kept:
             return self._stop(Reason.MANY)
         self._peeling = None
@@ -304,7 +315,7 @@ class SketchExchange(NeverLive):
 
     def _on_wanted(self, message: Wanted) -> list[Effect]:
         """All is known to the peer: it owes some, and wants some."""
-        self._due = message.owed
+        self._due, self._asked.awaited = message.owed, 0
         return self._look_up(words_of(message.hashes))
 
     def _look_up(self, hashes: Words) -> list[Effect]:

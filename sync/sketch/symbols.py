@@ -43,6 +43,11 @@ class Symbols:
         """Return symbols of their own that start out equal."""
         return Symbols(self.rows.copy(), self.counts.copy())
 
+    def with_more(self, more: "Symbols") -> "Symbols":
+        """Return these and those that follow."""
+        rows = np.concatenate((self.rows, more.rows))
+        return Symbols(rows, np.concatenate((self.counts, more.counts)))
+
     def part(self, first: int, end: int) -> "Symbols":
         """Return a view of those from `first` up to, and without, `end`."""
         return Symbols(self.rows[first:end], self.counts[first:end])
@@ -107,7 +112,7 @@ def rows_of(hashes: Words, key: SketchKey) -> Words:
 
 def sums_of(rows: Words) -> bytes:
     """Return the sums of rows as they travel, 32 bytes each."""
-    return np.ascontiguousarray(rows[:, :HASH_WORDS]).tobytes()
+    return rows[:, :HASH_WORDS].tobytes()
 
 
 def checksums_of(rows: Words) -> bytes:

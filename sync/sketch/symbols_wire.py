@@ -58,12 +58,15 @@ def expected(first: int, number: int, ids: int) -> NDArray[np.int64]:
 
 def _groups(numbers: NDArray[np.uint64]) -> bytes:
     """Return numbers as varints, one after the other."""
-    shifts = np.arange(NUMBER_BYTES_MAX, dtype=np.uint64) * np.uint64(GROUP)
-    groups = (numbers[:, None] >> shifts) & np.uint64(MORE - 1)
-    goes_on = (numbers[:, None] >> shifts >> np.uint64(GROUP)) > 0
-    there = np.ones(groups.shape, np.bool_)
-    there[:, 1:] = goes_on[:, :-1]
-    return (groups + goes_on * np.uint64(MORE))[there].astype(np.uint8).tobytes()
+    columns, there = [], [np.ones(len(numbers), np.bool_)]
+    while there[-1].any():
+        goes_on = numbers >= MORE
+        columns.append((numbers & np.uint64(MORE - 1)).astype(np.uint8) | goes_on * np.uint8(MORE))
+        there.append(goes_on)
+        numbers = numbers >> np.uint64(GROUP)
+    if not columns:
+        return b""
+    return np.stack(columns, axis=1)[np.stack(there[:-1], axis=1)].tobytes()
 
 
 def _numbers(data: bytes, number: int) -> NDArray[np.uint64]:

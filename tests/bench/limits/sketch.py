@@ -184,15 +184,13 @@ def _compared(ours: OrderedSet, theirs: OrderedSet) -> tuple[tuple[Side, Side], 
         handshake = SyncHandshake(bytes(32), LogState(bytes(32), len(frozen)), state, 0)
         sides.append(Side(SketchExchange(opening, handshake, handshake)))
     initiator, responder = sides
-    waiting = [(responder, one) for one in initiator.take(None)]
-    told = len(waiting)
-    while waiting:
-        takes, payload = waiting.pop(0)
-        other = initiator if takes is responder else responder
-        answer = takes.take(payload)
-        waiting += [(other, one) for one in answer]
-        told += sum(not isinstance(decode(one), Done) for one in answer)
-    return (initiator, responder), (told + 1) // 2
+    takes, other, ways = responder, initiator, 0
+    waiting = initiator.take(None)
+    while waiting:  # all of them are on their way together
+        ways += any(not isinstance(decode(one), Done) for one in waiting)
+        waiting = [answer for one in waiting for answer in takes.take(one)]
+        takes, other = other, takes
+    return (initiator, responder), (ways + 1) // 2
 
 
 def _made(items: OrderedSet) -> tuple[Prefix, float, float]:

@@ -200,6 +200,38 @@ def test_a_million_claimed_ids_are_too_many() -> None:
     assert scene.opened(symbols).stopped(Reason.MANY)
 
 
+def test_symbols_are_tried_once_all_that_were_asked_for_have_come_and_no_others_may() -> None:
+    scene = Scene()
+    symbols = scene.symbols.copy()
+    symbols.put(columns(model.made(200)), SketchKey.of(KEY))
+
+    def more(first: int, end: int) -> MoreSymbols:
+        return MoreSymbols(first, 240, symbols.part(first, end))
+
+    scene.hear(more(0, 80))
+    [_, *asked] = scene.said
+    assert asked == [AskMore()] * len(asked)
+    scene.hear(*(more(at, at + 100) for at in range(80, 80 + 100 * len(asked) - 100, 100)))
+    assert scene.said[1:] == asked
+    scene.hear(more(100 * len(asked) - 20, 100 * len(asked) + 80))
+    [wanted] = [one for one in scene.said if isinstance(one, Wanted)]
+    assert len(wanted.hashes) == 200 * HASH_BYTES
+    with pytest.raises(RemoteError, match="out of turn"):
+        scene.hear(more(100 * len(asked) + 80, 100 * len(asked) + 81))
+
+
+def test_symbols_that_do_not_follow_those_before_are_refused() -> None:
+    for wrong in (
+        MoreSymbols(81, 40, noise(8)),
+        MoreSymbols(80, 41, noise(8)),
+        MoreSymbols(80, 40, Symbols.empty(0)),
+        MoreSymbols(80, 40, noise(SYMBOLS_MAX - 79)),
+    ):
+        scene = Scene().hear(MoreSymbols(0, 40, noise(80)))
+        with pytest.raises(RemoteError, match=r"do not follow|a list of"):
+            scene.hear(wrong)
+
+
 def test_another_key_is_never_done() -> None:
     scene = Scene()
     theirs = Symbols.empty(SYMBOLS_MAX)

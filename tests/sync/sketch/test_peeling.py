@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.sketch import peeling
-from sync.sketch.estimate import OPENING, differences, further, needed
+from sync.sketch.estimate import OPENING, are_too_few, asks, differences, further, needed
 from sync.sketch.key import SketchKey, derived
 from sync.sketch.peeling import Peeling, Progress
 from sync.sketch.symbols import Symbols, rows_of
@@ -126,7 +126,7 @@ def test_as_many_symbols_as_are_asked_for_are_mostly_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("differ", "symbols"), [(30, 65), (1_000, 1_872), (3_000, 4_602), (10_000, 14_110)]
+    ("differ", "symbols"), [(30, 62), (1_000, 1_809), (3_000, 4_602), (10_000, 14_110)]
 )
 def test_spare_symbols_are_a_part_of_few_and_worth_a_round_trip_of_more(
     differ: int, symbols: int
@@ -147,6 +147,41 @@ def hostile(symbols: Symbols) -> Peeling:
 )
 def test_a_smaller_part_of_many_symbols_follows(told: int, more: int) -> None:
     assert further(told) == more
+
+
+@pytest.mark.parametrize(
+    ("known", "guess", "kept", "times"),
+    [
+        (80, 30, 1_024, 1),
+        (80, 200, 1_024, 7),
+        (80, 10_000, 1_024, 12),
+        (11_000, 10_000, 16_384, 2),
+        (13_000, 10_000, 16_384, 1),
+        (16_383, 11_000, 16_384, 1),
+    ],
+)
+def test_as_much_is_asked_for_at_once_as_the_guess_needs_and_the_peer_surely_has(
+    known: int, guess: int, kept: int, times: int
+) -> None:
+    assert asks(known, guess, kept) == times
+    assert known * 1.25 ** (times - 1) < kept
+
+
+@pytest.mark.parametrize(
+    ("known", "guess", "too_few"),
+    [(80, 80, False), (80, 200, True), (11_000, 10_000, True), (13_400, 10_000, False)],
+)
+def test_symbols_that_are_surely_too_few_are_not_tried(
+    known: int, guess: int, too_few: bool
+) -> None:
+    assert are_too_few(known, guess) is too_few
+
+
+def test_a_guess_of_many_symbols_is_a_good_one() -> None:
+    ids = model.made(1_000, 1)
+    size = 1_000
+    difference = sketch_of(ids[::2], size).less(sketch_of(ids[1::2], size))
+    assert 900 < differences(difference) < 1_100
 
 
 def test_noise_never_decodes() -> None:

@@ -63,7 +63,7 @@ def test_more_differences_take_the_other_end_s_symbols() -> None:
     assert (wanted.owed, len(wanted.hashes)) == (60, 60 * HASH_BYTES)
 
 
-def test_where_the_guess_was_low_a_quarter_of_a_few_more_comes_at_a_time(
+def test_where_the_guess_was_low_a_quarter_of_a_few_more_comes_as_often_as_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(session, "needed", lambda count: count)
@@ -74,7 +74,9 @@ def test_where_the_guess_was_low_a_quarter_of_a_few_more_comes_at_a_time(
     assert pair.converged
     assert pair.same
     told = [one for _, one in pair.said if isinstance(one, MoreSymbols)]
-    assert len(told) >= 2
+    asked = len(told) - 1
+    assert pair.kinds()[: 2 + asked] == [Opening, MoreSymbols, *[AskMore] * asked], "at once"
+    assert asked >= 2
     assert [one.first for one in told[1:]] == [one.first + len(one.symbols) for one in told[:-1]]
     assert [len(one.symbols) for one in told[1:]] == [
         (one.first + len(one.symbols)) // 4 for one in told[:-1]

@@ -1,0 +1,44 @@
+"""Symbols that the peer was asked for: in how many messages they come, and those that have come."""
+
+from sync.errors import RemoteError
+from sync.sketch.estimate import asks
+from sync.sketch.messages import MoreSymbols
+from sync.sketch.symbols import Symbols
+
+
+class Asked:
+    """See the module docstring."""
+
+    def __init__(self) -> None:
+        self.awaited = 0
+        """Messages that are to come yet."""
+        self.known = 0
+        """Symbols that have come."""
+        self.fresh = Symbols.empty(0)
+        """Those of them that were not tried yet."""
+        self._ids: int | None = None
+
+    def more(self, guess: int, kept: int) -> int:
+        """Return how often to ask the peer, which has `kept` symbols, for what a guess needs."""
+        self.awaited = asks(self.known, guess, kept)
+        return self.awaited
+
+    def hear(self, message: MoreSymbols, kept: int) -> None:
+        """Note symbols that have come.
+
+        Raises:
+            RemoteError: they do not follow those before, or are of another set.
+        """
+        number = len(message.symbols)
+        same = self._ids is None or self._ids == message.ids
+        if message.first != self.known or not same or not 0 < number <= kept - self.known:
+            raise RemoteError("symbols that do not follow those before")
+        self.awaited -= 1
+        self.known += number
+        self.fresh = self.fresh.with_more(message.symbols)
+        self._ids = message.ids
+
+    def take(self) -> Symbols:
+        """Return the symbols to be tried, which then are."""
+        fresh, self.fresh = self.fresh, Symbols.empty(0)
+        return fresh
