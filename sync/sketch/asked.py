@@ -3,6 +3,7 @@
 from sync.errors import RemoteError
 from sync.sketch.estimate import asks
 from sync.sketch.messages import MoreSymbols
+from sync.sketch.prefix import IDS_MANY, SYMBOLS_FEW
 from sync.sketch.symbols import Symbols
 
 
@@ -18,9 +19,17 @@ class Asked:
         """Those of them that were not tried yet."""
         self._ids: int | None = None
 
+    def is_spent(self, kept: int) -> bool:
+        """Return whether the peer surely has no more, of the `kept` symbols that are compared."""
+        few = self._ids is not None and self._ids <= IDS_MANY
+        return self.known >= (SYMBOLS_FEW if few and self.known == SYMBOLS_FEW else kept)
+
     def more(self, guess: int, kept: int) -> int:
-        """Return how often to ask the peer, which has `kept` symbols, for what a guess needs."""
-        self.awaited = asks(self.known, guess, kept)
+        """Return how often to ask for what a guess needs, of the `kept` symbols that are compared.
+
+        A peer may keep fewer, until it has told more than these are.
+        """
+        self.awaited = asks(self.known, guess, SYMBOLS_FEW if self.known < SYMBOLS_FEW else kept)
         return self.awaited
 
     def hear(self, message: MoreSymbols, kept: int) -> None:

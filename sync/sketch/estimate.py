@@ -44,6 +44,8 @@ def differences(difference: Symbols) -> int:
     the root of 2 / n: by 1.5 % of 10,000.
     """
     counts = difference.counts.astype(np.float64)
+    if len(counts) <= FIRST:
+        return int(abs(counts[0]))
     chances = 1 / (1 + np.arange(FIRST, len(counts)) / 2)
     guesses = (counts[FIRST:] - chances * counts[0]) ** 2 / (chances * (1 - chances))
     return max(int(abs(counts[0])), round(float(guesses.mean())))

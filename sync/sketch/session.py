@@ -156,7 +156,9 @@ class SketchExchange(NeverLive):
                 return self._on_opening(message)
             case MoreSymbols() if self._asked.awaited:
                 return self._on_symbols(message)
-            case AskMore() if self._state is State.TOLD and self._told < self._kept:
+            case AskMore() if self._state is State.TOLD:
+                if self._told >= self._kept:
+                    return self._stop(Reason.SPENT)
                 return [self._tell(self._told + further(self._told))]
             case Wanted() if self._state is State.TOLD or (
                 self._state is State.ASKED and self._opens
@@ -244,7 +246,7 @@ class SketchExchange(NeverLive):
             return []
         if self._peeling is None:
             self._guess = self._guessed(asked.fresh)
-            if asked.known < self._kept and are_too_few(asked.known, self._guess):
+            if are_too_few(asked.known, self._guess) and not asked.is_spent(self._kept):
                 return self._ask()
         return self._try(asked.take())
 
@@ -277,13 +279,13 @@ class SketchExchange(NeverLive):
             case Progress.POISONED:
                 return self._stop(Reason.POISONED)
             case _:
-                return self._try_more(peeling)
+                return self._try_more()
 
-    def _try_more(self, peeling: Peeling) -> list[Effect]:
+    def _try_more(self) -> list[Effect]:
         """More symbols are needed: ask for them, or send ours instead."""
         if not self._opens:
             return self._tell_enough(self._guess)
-        return self._stop(Reason.SPENT) if len(peeling) >= self._kept else self._ask()
+        return self._stop(Reason.SPENT) if self._asked.is_spent(self._kept) else self._ask()
 
     def _ask(self) -> list[Effect]:
         """Ask for as many more symbols as the guess needs."""

@@ -36,7 +36,7 @@ from sync.sketch.messages import (
     encode,
 )
 from sync.sketch.peeling import FOUND_MAX
-from sync.sketch.prefix import Prefix
+from sync.sketch.prefix import IDS_MANY, SYMBOLS_FEW, Prefix
 from sync.sketch.session import SketchExchange
 from sync.sketch.symbols import Symbols
 from sync.structures.differences import Role
@@ -180,7 +180,7 @@ def test_an_opening_of_noise_is_answered_by_symbols_or_not_at_all() -> None:
     assert Scene(Role.RESPONDER).opened(huge).stopped(Reason.MANY)
 
 
-def test_more_is_told_until_all_is_and_then_refused() -> None:
+def test_more_is_told_until_all_is() -> None:
     scene = Scene(Role.RESPONDER).opened(noise(OPENING))
     told = 0
     while told < SYMBOLS_MAX:
@@ -189,8 +189,32 @@ def test_more_is_told_until_all_is_and_then_refused() -> None:
         told = last.first + len(last.symbols)
         if told < SYMBOLS_MAX:
             scene.hear(AskMore())
-    with pytest.raises(RemoteError, match="out of turn"):
-        scene.hear(AskMore())
+    assert scene.hear(AskMore()).stopped(Reason.SPENT)
+
+
+def test_a_first_answer_of_few_symbols_is_no_more_than_too_few() -> None:
+    for number in (1, 8, 9):
+        scene = Scene().hear(MoreSymbols(0, 40, noise(number)))
+        assert set(map(type, scene.said[1:])) == {AskMore}
+
+
+@pytest.mark.parametrize(("ids", "spent"), [(IDS_MANY, True), (IDS_MANY + 1, False)])
+def test_one_that_has_few_ids_is_not_asked_for_more_symbols_than_it_keeps(
+    ids: int, spent: bool
+) -> None:
+    scene = Scene().hear(MoreSymbols(0, ids, noise(SYMBOLS_FEW)))
+    if spent:
+        assert scene.stopped(Reason.SPENT)
+    else:
+        assert set(map(type, scene.said[1:])) == {AskMore}
+
+
+def test_one_that_may_have_few_symbols_is_asked_for_no_more_at_once() -> None:
+    scene = Scene()
+    symbols = scene.symbols.copy()
+    symbols.put(columns(model.made(800)), SketchKey.of(KEY))
+    scene.hear(MoreSymbols(0, 2**31 - 1, symbols.part(0, 600)))
+    assert scene.said[1:] == [AskMore()] * 3, "a quarter more each time is 1,171"
 
 
 def test_a_million_claimed_ids_are_too_many() -> None:
