@@ -59,10 +59,9 @@ class Symbols:
     def put(self, hashes: Words, key: SketchKey, sign: int = 1) -> None:
         """Put ids in, by their hashes, (n, 4); with a `sign` of -1, take them out."""
         if len(hashes):
-            signs = np.full(len(hashes), sign, np.int32)
-            self.put_at(placed(hashes, key, len(self)), rows_of(hashes, key), signs)
+            self.put_at(placed(hashes, key, len(self)), rows_of(hashes, key), sign)
 
-    def put_at(self, where: Placed, ids: Words, signs: NDArray[np.int32]) -> None:
+    def put_at(self, where: Placed, ids: Words, signs: int | NDArray[np.int32]) -> None:
         """Put ids, as rows of their own, in at these places, each as its sign says: 1 or -1.
 
         Ids that share a place are gathered first: to write each by itself takes twice as long.
@@ -78,10 +77,15 @@ class Symbols:
         np.not_equal(places[1:], places[:-1], out=lasts[:-1])
         ends = np.flatnonzero(lasts)
         at = places.take(ends)
-        sums = np.bitwise_xor.accumulate(ids.take(members, axis=0), axis=0).take(ends, axis=0)
+        gathered = ids.take(members, axis=0)
+        # In place: memory of its own for so many takes as long as the sums.
+        sums = np.bitwise_xor.accumulate(gathered, axis=0, out=gathered).take(ends, axis=0)
         sums[1:] ^= sums[:-1].copy()
         self.rows[at] = self.rows.take(at, axis=0) ^ sums
-        numbers = signs.take(members).cumsum().take(ends)
+        if isinstance(signs, int):
+            numbers = signs * (ends + 1)
+        else:
+            numbers = signs.take(members).cumsum().take(ends)
         numbers[1:] -= numbers[:-1].copy()
         self.counts[at] += numbers.astype(np.int32)
 
