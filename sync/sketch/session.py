@@ -219,8 +219,11 @@ class SketchExchange(NeverLive):
             return [GoOn()]
         self._sketch, self._lowering = lowering.sketch, None
         if self._theirs is not None:
-            self._guess = self._guessed(self._theirs.symbols)
-            return self._try(self._theirs.symbols)
+            first = self._theirs.symbols
+            self._guess = self._guessed(first)
+            if are_too_few(len(first), self._guess):
+                return self._tell_enough(self._guess)
+            return self._try(first)
         self._state = State.ASKED
         self._asked.awaited = 1
         sketch = self._sketch
