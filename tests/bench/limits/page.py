@@ -48,11 +48,6 @@ REST: Final[Mapping[str, str]] = {
     "stalls_resize_too": "all that is in sight is laid out anew in one callback",
     "stalls_gaps": "the first time, the pane and all that shines through it are drawn at once",
     "start": "our imports, styles of our own, and the newest page from the disk",
-    "sketch_1000_uniform_cpu": "the goal is of Waku Sync before its columns, 177 ms, of which this "
-    "is less than 0.09; half of it is the scan for hashes, 3 ms on each side",
-    "sketch_10000_uniform_bytes": "a guess is off by 19 %: of 17 sets the median is 0.138 "
-    "(DECISIONS 292)",
-    "sketch_10000_uniform_cpu": "as above: of the 1,245 ms that Waku Sync took this is 0.04",
 }
 """Causes: what takes the rest, of each figure that misses its goal."""
 
