@@ -22,7 +22,7 @@ class Asked:
     def is_spent(self, kept: int) -> bool:
         """Return whether the peer surely has no more, of the `kept` symbols that are compared."""
         few = self._ids is not None and self._ids <= IDS_MANY
-        return self.known >= (SYMBOLS_FEW if few and self.known == SYMBOLS_FEW else kept)
+        return self.known >= kept or (few and self.known == SYMBOLS_FEW)
 
     def more(self, guess: int, kept: int) -> int:
         """Return how often to ask for what a guess needs, of the `kept` symbols that are compared.

@@ -222,7 +222,7 @@ class SketchExchange(NeverLive):
             first = self._theirs.symbols
             self._guess = self._guessed(first)
             if are_too_few(len(first), self._guess):
-                return self._tell_enough(self._guess)
+                return self._tell_enough()
             return self._try(first)
         self._state = State.ASKED
         self._asked.awaited = 1
@@ -287,7 +287,7 @@ class SketchExchange(NeverLive):
     def _try_more(self) -> list[Effect]:
         """More symbols are needed: ask for them, or send ours instead."""
         if not self._opens:
-            return self._tell_enough(self._guess)
+            return self._tell_enough()
         return self._stop(Reason.SPENT) if self._asked.is_spent(self._kept) else self._ask()
 
     def _ask(self) -> list[Effect]:
@@ -295,13 +295,13 @@ class SketchExchange(NeverLive):
         self._state = State.ASKED
         return [self._say(AskMore()) for _ in range(self._asked.more(self._guess, self._kept))]
 
-    def _tell_enough(self, guess: int) -> list[Effect]:
-        """Send as many symbols as a guess needs, if so many can tell it."""
-        least = guess * (1 - 2 * SPREAD)
+    def _tell_enough(self) -> list[Effect]:
+        """Send as many symbols as the guess needs, if so many can tell it."""
+        least = self._guess * (1 - 2 * SPREAD)
         if least > SKETCH_DIFFERENCES_MAX or EACH * least > self._kept:
             return self._stop(Reason.MANY)
         self._peeling = None
-        return [self._tell(max(needed(guess), OPENING + OPENING // 4))]
+        return [self._tell(max(needed(self._guess), OPENING + OPENING // 4))]
 
     def _tell(self, end: int) -> Send:
         """Send our symbols up to a place."""

@@ -21,11 +21,11 @@ from sync.machine import ChannelId, PeerId
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake
 from sync.sessions.protocol import Effect, Finished, GoOn, Load, Opening, Send
 from sync.sketch.key import derived
-from sync.sketch.messages import Done, Wanted, decode
+from sync.sketch.messages import Done, decode
 from sync.sketch.prefix import BATCH, IDS_MANY, Prefix
 from sync.sketch.session import SketchExchange
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING, HASH_BYTES, OrderedSet, SyncId
+from sync.structures.ordered_set import EVERYTHING, OrderedSet, SyncId
 from sync.structures.set_digest import Digest, Held
 from tests.bench.bench_reconcile import Sets, cpu_of, made, run_session
 from tests.bench.limits.figures import Figure, Limit
@@ -73,13 +73,12 @@ INSERTED: Final = 40 * BATCH
 
 @dataclass(slots=True)
 class Side:
-    """One side of a session: its exchange, what that cost, and what was found."""
+    """One side of a session: its exchange, what that cost, and what it owed."""
 
     exchange: SketchExchange
     seconds: float = 0.0
     longest: float = 0.0
     sent: int = 0
-    wanted: int = 0
     owed: int = 0
     finished: bool = False
 
@@ -107,11 +106,8 @@ class Side:
                         pass
             effects = more
         for sent in answer:
-            message = decode(sent)
-            if not isinstance(message, Done):
+            if not isinstance(decode(sent), Done):
                 self.sent += len(sent)
-            if isinstance(message, Wanted):
-                self.wanted = len(message.hashes) // HASH_BYTES
         return answer
 
     def _timed(self, step: Callable[[], Sequence[Effect]]) -> list[Effect]:

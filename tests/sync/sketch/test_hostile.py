@@ -192,6 +192,22 @@ def test_more_is_told_until_all_is() -> None:
     assert scene.hear(AskMore()).stopped(Reason.SPENT)
 
 
+@pytest.mark.parametrize("role", Role)
+def test_symbols_that_are_surely_too_few_are_not_tried(
+    role: Role, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "Peeling", None)
+    scene = Scene(role)
+    symbols = scene.symbols.copy()
+    symbols.put(columns(model.made(400)), SketchKey.of(KEY))
+    if role is Role.RESPONDER:
+        [told] = scene.opened(symbols).said
+        assert isinstance(told, MoreSymbols)
+    else:
+        scene.hear(MoreSymbols(0, 2**31 - 1, symbols.part(0, 100)))
+        assert set(map(type, scene.said[1:])) == {AskMore}
+
+
 def test_a_first_answer_of_few_symbols_is_no_more_than_too_few() -> None:
     for number in (1, 8, 9):
         scene = Scene().hear(MoreSymbols(0, 40, noise(number)))
