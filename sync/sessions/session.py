@@ -458,7 +458,8 @@ class Session:
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
-        if self.given_up or not (self.transfer.lacking or self.authors or self.asked):
+        hopes = self.transfer.lacking or self.authors or self.asked or self.asked_hashes
+        if self.given_up or not hopes:
             return None
         return self.moved_at + STALLED_AFTER
 

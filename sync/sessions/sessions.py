@@ -574,7 +574,8 @@ class Sessions:
         effects = self._go_live(session, now) if finished.live else []
         if not effects:
             effects = [CloseSession(session.number)]
-        effects += self._fetching.let_go(session)
+        # Where all has come, what has not is below a floor of the peer's: it does not send that.
+        effects += self._fetching.let_go(session, stalled=finished.brought)
         effects += self._fetching.push(session)
         effects += self._fetching.share_found(session, now)
         if not finished.checked:

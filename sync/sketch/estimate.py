@@ -64,8 +64,12 @@ def are_too_few(known: int, guess: int) -> bool:
 
 def further(told: int) -> int:
     """Return how many symbols follow so many that were too few."""
-    least = FURTHER_OF_MANY * told
-    return max(int(max(_worth_a_trip(FURTHER * told), least)), 1)
+    return max(int(_worth_a_trip(FURTHER * told)), least_further(told))
+
+
+def least_further(told: int) -> int:
+    """Return how many symbols follow at least, where there are as many."""
+    return max(int(FURTHER_OF_MANY * told), 1)
 
 
 def asks(known: int, guess: int, kept: int) -> int:

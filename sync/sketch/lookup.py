@@ -40,6 +40,9 @@ class Lookup:
         self._at = 0
         self._found = columns_of(())
         self._wanted = wanted[wanted[:, 0].argsort()]
+        first = self._wanted[:, 0]
+        self._shared = bool((first[1:] == first[:-1]).any())
+        """Whether some that are wanted share the word by which they are searched."""
         self._tables = [np.zeros(int(FILTER) + 1, np.bool_) for _ in range(2)]
         for word, table in enumerate(self._tables):
             table[wanted[:, word] & FILTER] = True
@@ -82,8 +85,9 @@ class Lookup:
         same = self._wanted.take(at, axis=0, mode="clip") == hashes
         wanted: Flags = same.all(axis=1)
         # A person can make ids that share a word, of which the search found the first alone.
-        for row in np.flatnonzero(same[:, 0] > wanted).tolist():
-            wanted[row] = bytes(hashes[row]) in self._all
+        near = np.flatnonzero(same[:, 0] > wanted) if self._shared else ()
+        if len(near):
+            wanted[near] = [one in self._all for one in split(hashes[near])]
         return wanted
 
     @cached_property

@@ -20,6 +20,7 @@ from sync.sketch.peeling import FOUND_MAX
 from sync.sketch.symbols import Symbols
 from sync.sketch.symbols_wire import IDS_MAX, decode_symbols, encode_symbols
 from sync.structures.borsh import BorshReader, BorshWriter, BoundError, read_kind
+from sync.structures.set_digest import LEAF_BITS
 from sync.structures.sorted_run import HASH_BYTES, split
 
 VERSION: Final = 1
@@ -27,6 +28,9 @@ VERSION: Final = 1
 SYMBOLS_MAX: Final = 16_384
 """Symbols of the longest prefix: 0.72 MB to keep, 0.68 MB on the wire, and enough for 11,800
 differences."""
+
+FLOOR_MAX: Final = (1 << 64 - LEAF_BITS) - 1
+"""The last bucket that a time can be in."""
 
 ENTRIES_MAX: Final = 1_024
 """Entries in one message."""
@@ -188,6 +192,8 @@ def _read_opening(reader: BorshReader) -> Opening:
     if version != VERSION:
         raise DecodeError(f"a sketch of version {version}; {VERSION} is known")
     kept, floor = reader.count(SYMBOLS_MAX), reader.u32()
+    if floor > FLOOR_MAX:
+        raise BoundError(f"symbols from bucket {floor} on, the last one is {FLOOR_MAX}")
     return Opening(kept, floor, *_read_symbols(reader, 0))
 
 

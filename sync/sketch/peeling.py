@@ -1,7 +1,7 @@
 """Decoding: ids that two sets differ in, wave by wave, in short steps.
 
 Symbols that no honest peer sends are found out: an id that comes out of a symbol it has no place
-in, or twice, or more ids or waves than there can be, or something left where nothing can be.
+in, or twice, or more waves than there can be, or something left where nothing can be.
 """
 
 from enum import Enum
@@ -33,6 +33,7 @@ class Progress(Enum):
     GOING = "there is more to do"
     STUCK = "more symbols are needed"
     DONE = "all differences are known"
+    MANY = "more differs than a session may ask for"
     POISONED = "no honest peer sends these symbols"
 
 
@@ -52,6 +53,12 @@ class Peeling:
         self._found = [_nothing()]
         """Ids of each wave, as rows of symbols, with their signs."""
         self._count = 0
+        self.taken = 0
+        """Ids that were taken out so far: what decoding takes time for."""
+        self._again: tuple[Words, NDArray[np.int32]] = _nothing()
+        """Ids found before that are to be taken out of new symbols yet, with their signs."""
+        self._first = 0
+        """The first new symbol."""
         self._pure: NDArray[np.intp] = np.empty(0, np.intp)
         """Symbols of this wave."""
         self._due: tuple[Words, NDArray[np.int32]] = _nothing()
@@ -77,17 +84,25 @@ class Peeling:
         first = len(self._left)
         fresh = theirs.less(self._ours.part(first, first + len(theirs)))
         self._left = self._left.with_more(fresh)
-        for ids, signs in self._found:
-            for at in range(0, len(ids), STEP_IDS):
-                part = slice(at, at + STEP_IDS)
-                self._take_out(ids[part], signs[part], first)
         self.waves = np.concatenate((self.waves, np.zeros(len(theirs), np.int32)))
+        ids, signs = zip(*self._found, strict=True)
+        self._again = np.concatenate(ids), np.concatenate(signs)
+        self._found = [self._again]
+        self._first = first
         self.progress = Progress.GOING
-        self._begin_wave(np.arange(first, len(self._left)))
+        if not self._count:
+            self._begin_wave(np.arange(first, len(self._left)))
 
     def step(self) -> None:
-        """Do the next part: of a wave, or its end."""
+        """Do the next part: of what was found before, of a wave, or its end."""
         if self.progress is not Progress.GOING:
+            return
+        ids, signs = self._again
+        if len(ids):
+            self._again = ids[STEP_IDS:], signs[STEP_IDS:]
+            self._take_out(ids[:STEP_IDS], signs[:STEP_IDS], self._first)
+            if len(ids) <= STEP_IDS:
+                self._begin_wave(np.arange(self._first, len(self._left)))
             return
         ids, signs = self._due
         if len(ids):
@@ -117,7 +132,9 @@ class Peeling:
         self._count += len(first)
         self.wave += 1
         self.waves[self._pure[self.waves[self._pure] == 0]] = self.wave
-        if self._count > FOUND_MAX or self.wave > WAVES_MAX:
+        if self._count > FOUND_MAX:
+            self.progress = Progress.MANY
+        elif self.wave > WAVES_MAX:
             self.progress = Progress.POISONED
 
     def _judged(self) -> Progress:
@@ -135,6 +152,7 @@ class Peeling:
             later = where.places >= first
             where = Placed(where.members[later], where.places[later])
         self._left.put_at(where, ids, -signs)
+        self.taken += len(ids)
         return where
 
 

@@ -3,9 +3,9 @@
 Rules:
 1. There is none of a thousand ids or fewer, nor where no session would use it.
 2. Ids are put in many at once: 1 us each, where one by itself takes 50.
-3. All are put in anew, a slice at a time, where the prefix is to be longer, or its floor higher by
-   more than a slice, or where it does not count as many ids as are held. Ids that are lower than
-   its floor, a bucket of the digest, are not in it.
+3. All are put in anew, a slice at a time, where the prefix is to be longer, or another floor is
+   more than a slice away, or where it does not count as many ids as are held. Ids that are lower
+   than its floor, a bucket of the digest, are not in it.
 """
 
 from array import array
@@ -113,8 +113,7 @@ class Prefix:
         self._hashes += sync_id.hash
         if len(self._times) >= BATCH:
             self._put_in()
-            if self._due is None and self._size() > len(self._symbols or ()):
-                self._due = now
+            self._grow(now)
 
     def deadline(self) -> Nanos | None:
         """Return when the next slice is due."""
@@ -130,26 +129,31 @@ class Prefix:
             self._build(self._building)
         self._due = None if self._building is None else now + PAUSE
 
-    def frozen(self, floor: Nanos, now: Nanos) -> Sketch | None:
-        """Return it as it is now, from the bucket of a retention floor on.
+    def frozen(self, frozen: OrderedSet, floor: Nanos, now: Nanos) -> Sketch | None:
+        """Return it from the bucket of a retention floor on, as it is of what was frozen.
 
-        None if there is none yet; then one is made.
+        None if there is none yet; then one is made. None, too, if more has come since `frozen` was
+        what is held: a peer would take for invented what a session does not know of.
         """
         self._put_in()
+        self._grow(now)
         bucket = floor >> LEAF_BITS
         if self._symbols is None:
             return None
-        if bucket > self._floor:
-            self._raise(bucket)
-        ids = self._items.count(first_of(self._floor), EVERYTHING.upper)
-        if self._floor < bucket or ids != self._symbols.counts[0]:
+        if bucket != self._floor:
+            self._move(bucket)
+        first, told = first_of(self._floor), self._symbols.counts[0]
+        held = self._items.count(first, EVERYTHING.upper)
+        if self._floor != bucket or held != told:
             if self._building is None:
                 self._symbols = None
                 self._begin(bucket)
                 self._due = now
             return None
+        if frozen.count(first, EVERYTHING.upper) != held:
+            return None
         self._lent = True
-        return Sketch(self._key, self._symbols, self._floor, ids)
+        return Sketch(self._key, self._symbols, self._floor, held)
 
     # --- Steps ---------------------------------------------------------------------------------
 
@@ -159,6 +163,11 @@ class Prefix:
         if held <= SKETCH_IDS_MIN:
             return 0
         return SYMBOLS_MAX if held > IDS_MANY else SYMBOLS_FEW
+
+    def _grow(self, now: Nanos) -> None:
+        """Have a longer one made, if there should be one by now."""
+        if self._kept and self._due is None and self._size() > len(self._symbols or ()):
+            self._due = now
 
     def _begin(self, floor: int) -> None:
         """Begin to make one, if it is to be longer than what is there."""
@@ -204,13 +213,13 @@ class Prefix:
             self._symbols, self._lent = self._symbols.copy(), False
         return self._symbols
 
-    def _raise(self, floor: int) -> None:
-        """Take out what is lower than another floor, if it is no more than a slice."""
-        lower, upper = first_of(self._floor), first_of(floor)
+    def _move(self, floor: int) -> None:
+        """Take out, or put in, what is between two floors, if it is no more than a slice."""
+        lower, upper = first_of(min(self._floor, floor)), first_of(max(self._floor, floor))
         if self._items.count(lower, upper) > SLICE:
             return
         hashes = hashes_between(self._items, lower, upper)
-        self._own().put(hashes, self._key, -1)
+        self._own().put(hashes, self._key, -1 if floor > self._floor else 1)
         self._floor = floor
         if self._building is not None:
             self._begin_again(floor)

@@ -268,10 +268,10 @@ class SketchExchange(NeverLive):
         """Decode a while; then go on by what came of it."""
         peeling = self._peeling
         assert peeling is not None
-        found, waves = peeling.found, peeling.wave
+        taken, waves = peeling.taken, peeling.wave
         while peeling.progress is Progress.GOING:
             peeling.step()
-            if peeling.found - found > STEP_IDS // 2 or peeling.wave - waves > WAVES_AT_ONCE:
+            if peeling.taken - taken > STEP_IDS // 2 or peeling.wave - waves > WAVES_AT_ONCE:
                 break
         if peeling.progress is Progress.GOING:
             return [GoOn()]
@@ -281,6 +281,8 @@ class SketchExchange(NeverLive):
                 return self._know(peeling)
             case Progress.POISONED:
                 return self._stop(Reason.POISONED)
+            case Progress.MANY:
+                return self._stop(Reason.MANY)
             case _:
                 return self._try_more()
 
@@ -329,7 +331,7 @@ class SketchExchange(NeverLive):
         parts = self._opening.local.parts(first_of(self._sketch.floor))
         self._lookup = Lookup(parts, hashes)
         self._sought = len(hashes)
-        return self._look()
+        return [GoOn()]
 
     def _look(self) -> list[Effect]:
         """Look on for what we owe; then ask, and begin to send."""

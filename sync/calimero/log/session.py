@@ -355,7 +355,7 @@ def _sketch(opening: Opening, view: LogView) -> Sketch | None:
     lower, upper = opening.window
     if lower.timestamp > opening.floor or upper != EVERYTHING.upper:
         return None
-    return view.sketch(opening.floor, opening.at)
+    return view.sketch(opening.local, opening.floor, opening.at)
 
 
 def _handshake(

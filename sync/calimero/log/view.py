@@ -9,6 +9,7 @@ from sync.calimero.log.delta_view import DeltaView
 from sync.calimero.log.snapshot_news import SnapshotView
 from sync.machine import MessageId, Nanos
 from sync.sketch.prefix import Sketch
+from sync.structures.ordered_set import OrderedSet
 
 
 class LogView(Protocol):
@@ -37,8 +38,8 @@ class LogView(Protocol):
     def wanted(self) -> tuple[MessageId, ...]:
         """Return the messages that others name and that are not here, those given up too."""
 
-    def sketch(self, floor: Nanos, now: Nanos) -> Sketch | None:
-        """Return the symbols of all that is held from about a floor on; None if none are kept."""
+    def sketch(self, frozen: OrderedSet, floor: Nanos, now: Nanos) -> Sketch | None:
+        """Return the symbols of what was frozen, from about a floor on; None if none are kept."""
 
     def frozen(self) -> DeltaView:
         """Return the messages as they are at this moment, for delta sync."""

@@ -9,6 +9,7 @@ from sync.group.views.snapshot import SnapshotOf
 from sync.machine import MessageId, Nanos
 from sync.sessions.handshake import HEADS_MAX
 from sync.sketch.prefix import Sketch
+from sync.structures.ordered_set import OrderedSet
 
 if TYPE_CHECKING:
     from sync.group.machines import Machines
@@ -57,9 +58,9 @@ class MessagesOf:
         named = dict.fromkeys(chain(incoming.missing, incoming.lost))
         return tuple([one for one in named if not self._group.holds(one)])
 
-    def sketch(self, floor: Nanos, now: Nanos) -> Sketch | None:
+    def sketch(self, frozen: OrderedSet, floor: Nanos, now: Nanos) -> Sketch | None:
         """See `LogView`."""
-        return self._group.prefix.frozen(floor, now)
+        return self._group.prefix.frozen(frozen, floor, now)
 
     def frozen(self) -> FrozenMessages:
         """See `LogView`."""

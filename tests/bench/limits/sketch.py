@@ -176,7 +176,7 @@ def _compared(ours: OrderedSet, theirs: OrderedSet) -> tuple[tuple[Side, Side], 
         held = Held(frozen, Digest())
         peer, channel = PeerId("00" * 32), ChannelId("c0" * 16)
         opening = Opening(role, channel, peer, frozen, held, EVERYTHING, 0, lambda: IDS)
-        opening = replace(opening, log=prefix.frozen(0, 0))
+        opening = replace(opening, log=prefix.frozen(frozen, 0, 0))
         handshake = SyncHandshake(bytes(32), LogState(bytes(32), len(frozen)), state, 0)
         sides.append(Side(SketchExchange(opening, handshake, handshake)))
     initiator, responder = sides

@@ -20,6 +20,7 @@ from sync.sim.world import Terms, World
 from sync.sketch.key import SketchKey, derived
 from sync.sketch.prefix import Sketch
 from sync.sketch.symbols import Symbols
+from sync.structures.ordered_set import OrderedSet
 from tests.support.storage.archives import archive
 from tests.support.sync.sketch import model
 from tests.support.sync.sketch.made import columns
@@ -177,9 +178,9 @@ def test_symbols_that_lie_cost_time_and_never_data(lie: str, liar: int) -> None:
     prefix, lies = runner.groups[world.channel].prefix, 0
     made = prefix.frozen
 
-    def lying(floor: Nanos, now: Nanos) -> Sketch | None:
+    def lying(frozen: OrderedSet, floor: Nanos, now: Nanos) -> Sketch | None:
         nonlocal lies
-        told = made(floor, now)
+        told = made(frozen, floor, now)
         lies += told is not None
         return None if told is None else replace(told, symbols=LIES[lie](told))
 

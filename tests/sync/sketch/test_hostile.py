@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from sync.errors import RemoteError
 from sync.group.status import Status
@@ -22,6 +23,7 @@ from sync.sketch import floors, session
 from sync.sketch.estimate import OPENING
 from sync.sketch.key import SketchKey, derived, words_of
 from sync.sketch.messages import (
+    FLOOR_MAX,
     SYMBOLS_MAX,
     AskMore,
     Done,
@@ -35,14 +37,15 @@ from sync.sketch.messages import (
     decode,
     encode,
 )
-from sync.sketch.peeling import FOUND_MAX
+from sync.sketch.peeling import FOUND_MAX, STEP_IDS, Peeling, Progress
+from sync.sketch.places import Placed
 from sync.sketch.prefix import IDS_MANY, SYMBOLS_FEW, Prefix
 from sync.sketch.session import SketchExchange
 from sync.sketch.symbols import Symbols
 from sync.structures.differences import Role
 from sync.structures.ordered_set import EVERYTHING, HASH_BYTES, OrderedSet, SyncId
 from sync.structures.set_digest import LEAF_BITS, Digest, Held
-from sync.structures.sorted_run import split
+from sync.structures.sorted_run import Words, split
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.sketch import model
@@ -51,6 +54,7 @@ from tests.support.sync.sketch.pairs import lines
 
 EVE: Final = identity("eve").peer_id
 KEY: Final = derived(b"hostile")
+SCENE_KEY: Final = SketchKey.of(KEY)
 MS: Final = 1_000_000
 
 
@@ -90,7 +94,7 @@ class Scene:
             EVERYTHING,
             NOW,
             lambda: 1_000_000,
-            log=prefix.frozen(0, NOW),
+            log=prefix.frozen(frozen, 0, NOW),
         )
         state = EntityState(bytes(32), 0, 0)
         ours = SyncHandshake(bytes(32), LogState(bytes(32), len(frozen)), state, 0)
@@ -208,10 +212,73 @@ def test_symbols_that_are_surely_too_few_are_not_tried(
         assert set(map(type, scene.said[1:])) == {AskMore}
 
 
-def test_a_first_answer_of_few_symbols_is_no_more_than_too_few() -> None:
-    for number in (1, 8, 9):
-        scene = Scene().hear(MoreSymbols(0, 40, noise(number)))
-        assert set(map(type, scene.said[1:])) == {AskMore}
+@pytest.mark.parametrize(("first", "more"), [(1, 0), (8, 0), (OPENING - 1, 0), (200, 19)])
+def test_fewer_symbols_than_need_be_are_all_there_are(first: int, more: int) -> None:
+    scene = Scene().hear(MoreSymbols(0, 40, noise(first)))
+    if more:
+        assert scene.finished is None
+        awaited = scene.exchange._asked.awaited
+        scene.hear(MoreSymbols(first, 40, noise(more)))
+        if awaited > 1:
+            with pytest.raises(RemoteError, match="do not follow"):
+                scene.hear(MoreSymbols(first + more, 40, noise(64)))
+            return
+    assert scene.stopped(Reason.SPENT)
+
+
+def test_symbols_that_come_a_few_at_a_time_cost_no_more_than_all_at_once() -> None:
+    symbols = Scene().symbols
+    symbols.put(np.random.default_rng(3).integers(0, 2**64, (9_000, 4), np.uint64), SCENE_KEY)
+    symbols.rows[0, 0] ^= np.uint64(1)  # else they are known before the last has come
+    slow, drip = Scene(), Scene()
+    at, number = 0, 12_500
+    while slow.finished is None:
+        slow.hear(MoreSymbols(at, 2**31 - 1, symbols.part(at, at + number)))
+        at, number = at + number, min((at + number) // 10, SYMBOLS_MAX - at - number)
+    drip.hear(MoreSymbols(0, 2**31 - 1, symbols.part(0, 12_500)))
+    drops = [MoreSymbols(at, 2**31 - 1, symbols.part(at, at + 1)) for at in range(12_500, 12_504)]
+    with pytest.raises(RemoteError, match=r"out of turn|do not follow"):
+        drip.hear(*drops)
+
+    assert slow.stopped(Reason.SPENT)
+    assert sum(slow.slices) <= 250 * MS
+    assert sum(drip.slices) <= 250 * MS
+
+
+def test_ids_found_before_are_taken_out_of_new_symbols_in_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[int] = []
+    put_at = Symbols.put_at
+
+    def counted(symbols: Symbols, where: Placed, ids: Words, signs: NDArray[np.int32]) -> None:
+        taken.append(len(ids))
+        put_at(symbols, where, ids, signs)
+
+    monkeypatch.setattr(Symbols, "put_at", counted)
+    peeling = Peeling(SCENE_KEY, Symbols.empty(SYMBOLS_MAX))
+    theirs = Symbols.empty(SYMBOLS_MAX)
+    ids = np.random.default_rng(3).integers(0, 2**64, (9_000, 4), np.uint64)
+    theirs.put(ids, SCENE_KEY)
+    theirs.rows[0, 0] ^= np.uint64(1)
+    for at in range(12_500, SYMBOLS_MAX, 1_300):
+        before = peeling.found
+        taken.clear()
+        peeling.extend(theirs.part(len(peeling), at))
+        assert not taken, "extending does no work of its own"
+        while peeling.progress is Progress.GOING:
+            peeling.step()
+        assert max(taken) <= STEP_IDS
+        assert sum(taken) == peeling.found if before else True
+    assert peeling.found == 9_000
+    assert peeling.taken > 2 * 9_000
+
+
+def test_so_many_differences_that_a_session_may_not_ask_for_them_are_no_poison() -> None:
+    symbols = Scene().symbols
+    rng = np.random.default_rng(4)
+    symbols.put(rng.integers(0, 2**64, (FOUND_MAX + 50, 4), np.uint64), SCENE_KEY)
+    assert Scene().hear(MoreSymbols(0, 2**31 - 1, symbols)).stopped(Reason.MANY)
 
 
 @pytest.mark.parametrize(("ids", "spent"), [(IDS_MANY, True), (IDS_MANY + 1, False)])
@@ -345,6 +412,17 @@ def test_a_line_that_waits_aside_is_sent_to_nobody() -> None:
     scene = Scene(told=[*lines(3), ahead])
     assert scene.member.disk.rows[ahead.entry.message_id].status is Status.PARKED
     assert scene.hear(Wanted(0, ahead.waku_hash)).said[1:] == [Done()]
+
+
+def test_an_opening_from_the_last_bucket_on_is_too_far_and_one_behind_it_is_none() -> None:
+    many = [SyncId(at, one) for at, one in enumerate(model.made(floors.BETWEEN_MAX + 1))]
+    scene = Scene(Role.RESPONDER, more=many)
+    assert scene.opened(scene.symbols, floor=FLOOR_MAX).stopped(Reason.FLOORS)
+    few = Scene(Role.RESPONDER)
+    assert few.opened(few.symbols, floor=FLOOR_MAX).said, "it is answered"
+    for floor in (FLOOR_MAX + 1, 2**32 - 1):
+        with pytest.raises(RemoteError, match="bucket"):
+            Scene(Role.RESPONDER).opened(few.symbols, floor=floor)
 
 
 @pytest.mark.parametrize("floor", [2**62, 2**63, 2**64 - 1])

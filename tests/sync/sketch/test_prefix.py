@@ -55,7 +55,7 @@ class Channel:
         return slices
 
     def sketch(self, floor: Nanos = 0) -> Sketch | None:
-        return self.prefix.frozen(floor, self.now)
+        return self.prefix.frozen(self.items, floor, self.now)
 
     def is_right(self, sketch: Sketch) -> bool:
         """Return whether a sketch is the one that is made of all ids anew."""
@@ -174,8 +174,47 @@ def test_one_that_counts_other_ids_than_are_held_is_made_anew() -> None:
     assert channel.is_right(told)
 
 
+def test_it_grows_though_a_session_comes_after_each_id() -> None:
+    channel = Channel()
+    channel.items.extend(ids(IDS_MANY - 1))
+    channel.prefix.begin_anew(0)
+    channel.ready()
+    for one in ids(3, seed=2):
+        channel.hold(one)
+        channel.sketch()
+    channel.ready()
+    assert (told := channel.sketch()) is not None
+    assert len(told.symbols) == SYMBOLS_MAX
+    assert channel.is_right(told)
+
+
+def test_a_floor_that_comes_down_again_is_followed() -> None:
+    channel = Channel()
+    channel.hold(*ids(SKETCH_IDS_MIN + 1, step=BUCKET // 400))
+    channel.ready()
+    assert (high := channel.sketch(2 * BUCKET)) is not None
+    assert (low := channel.sketch(BUCKET)) is not None
+    assert (low.floor, low.ids) == (1, high.ids + 400)
+    assert channel.is_right(low)
+    assert channel.prefix.deadline() is None
+
+
+def test_there_is_none_of_what_was_frozen_before_more_came() -> None:
+    channel = Channel()
+    channel.hold(*ids(SKETCH_IDS_MIN + 1))
+    channel.ready()
+    frozen = channel.items.frozen()
+    channel.hold(*ids(1, seed=2))
+    assert channel.prefix.frozen(frozen, 0, channel.now) is None
+    assert channel.prefix.deadline() is None, "there is nothing to make anew"
+    assert channel.sketch() is not None
+
+
+SYMBOLS_OF_MANY: Final = 64
+
+
 class Life(RuleBasedStateMachine):
-    """Ids come, floors rise, slices are done in between, sessions freeze what there is."""
+    """Ids come, floors move, slices are done in between, sessions freeze what there is."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +222,7 @@ class Life(RuleBasedStateMachine):
         from_few(self.patch)
         for name, value in (("SLICE", 16), ("BATCH", 4), ("IDS_MANY", 40), ("SYMBOLS_FEW", 8)):
             self.patch.setattr(machine, name, value)
-        self.patch.setattr(machine, "SYMBOLS_MAX", 64)
+        self.patch.setattr(machine, "SYMBOLS_MAX", SYMBOLS_OF_MANY)
         self.channel = Channel()
         self.floor, self.seed = 0, 0
         self.lent: list[tuple[Sketch, Symbols]] = []
@@ -207,9 +246,9 @@ class Life(RuleBasedStateMachine):
             self.channel.now = max(self.channel.now, due)
             self.channel.prefix.tick(self.channel.now)
 
-    @rule(more=st.integers(0, 2))
+    @rule(more=st.integers(-2, 2))
     def freeze(self, more: int) -> None:
-        self.floor = min(self.floor + more, 8)
+        self.floor = min(max(self.floor + more, 0), 8)
         told = self.channel.sketch(self.floor * BUCKET)
         if told is not None:
             assert self.channel.is_right(told)
@@ -221,8 +260,11 @@ class Life(RuleBasedStateMachine):
         self.channel.sketch(self.floor * BUCKET)
         self.channel.ready()
         told = self.channel.sketch(self.floor * BUCKET)
-        many = self.channel.items.added > selection.SKETCH_IDS_MIN
-        assert (told is not None) == many
+        held = self.channel.items.added
+        assert (told is not None) == (held > selection.SKETCH_IDS_MIN)
+        if told is not None:
+            size = SYMBOLS_OF_MANY if held > machine.IDS_MANY else machine.SYMBOLS_FEW
+            assert (len(told.symbols), told.floor) == (size, self.floor)
 
     @invariant()
     def lent_ones_stay(self) -> None:
@@ -239,7 +281,7 @@ TestLife = Life.TestCase
 def symbols_of(member: Member) -> Symbols:
     """Return the symbols of a group once they are ready."""
     member.advance(NOW + MINUTE)
-    told = member.group.prefix.frozen(0, NOW)
+    told = member.group.prefix.frozen(member.group.holdings.items, 0, NOW)
     assert told is not None
     return told.symbols
 
@@ -250,7 +292,7 @@ def anew(member: Member) -> Symbols:
     made.begin_anew(NOW)
     while (due := made.deadline()) is not None:
         made.tick(due)
-    told = made.frozen(0, NOW)
+    told = made.frozen(member.group.holdings.items, 0, NOW)
     assert told is not None
     return told.symbols
 

@@ -6,6 +6,7 @@ from sync.group import values
 from sync.group.history_loading import PATIENCE
 from sync.machine import HOUR, SECOND
 from sync.sds.message import HistoryEntry
+from sync.sessions.session import STALLED_AFTER
 from sync.sessions.values import Outcome
 from sync.sketch import messages, prefix, session
 from sync.sketch.key import words_of
@@ -18,6 +19,7 @@ from sync.sketch.messages import (
     Stop,
     Wanted,
 )
+from sync.structures import set_digest
 from sync.structures.sorted_run import HASH_BYTES, split
 from tests.support.sync.groups import NOW, Member
 from tests.support.sync.sketch.pairs import SketchPair, from_few, lines, sketch_pair
@@ -131,6 +133,30 @@ def test_what_comes_during_the_session_is_the_next_one_s() -> None:
     assert pair.same
 
 
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_line_that_comes_while_the_digest_is_made_is_no_poison(
+    late: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_digest, "SLICE", 16)
+    pair = apart(3, 3, both=60)
+    pair.one.in_steps = pair.other.in_steps = True
+    hears, [line] = (pair.one, pair.other)[late], lines(1, "late")
+    start = values.StartSession(pair.number(), pair.other.peer_id, "test", None, "sketch")
+    pair.queue.append((pair.one, start))
+    heard = False
+    while pair.queue:
+        pair.step(NOW + 2 * SECOND)
+        if not heard and hears.group.holdings._freezing is not None:
+            hears.hear(line)
+            heard = True
+
+    assert heard
+    assert all(one.outcome is Outcome.BENIGN for one in pair.ended)
+    pair.one.in_steps = pair.other.in_steps = False
+    pair.meet()
+    assert (pair.same, pair.converged) == (True, True)
+
+
 def test_more_than_symbols_can_tell_goes_on_by_waku_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix, "SYMBOLS_FEW", 128)
     pair = apart(120, 120)
@@ -205,6 +231,18 @@ def test_what_it_did_not_bring_is_given_back() -> None:
     assert not any(asks.group.loading.is_brought(one) for one in lacking)
     asks.advance(NOW + SECOND + PATIENCE)
     assert not asks.group.loading.on_its_way
+
+
+def test_a_silent_peer_is_given_up_after_a_moment_though_the_session_goes_on() -> None:
+    pair = apart(3, 5)
+    asks, lacking = asked_by_hash(pair)
+    asks.advance(NOW + SECOND + STALLED_AFTER - 1)
+    assert all(asks.group.loading.is_brought(one) for one in lacking)
+
+    asks.advance(NOW + SECOND + STALLED_AFTER)
+
+    assert not any(asks.group.loading.is_brought(one) for one in lacking)
+    assert pair.ended == []
 
 
 def test_a_long_silence_ends_it() -> None:

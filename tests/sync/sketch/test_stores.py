@@ -153,3 +153,25 @@ def test_what_waited_aside_is_brought_once_its_time_has_come(told: list[Line]) -
     assert held(pair.one) == held(pair.other)
     assert pair.same
     assert pair.converged
+
+
+def test_what_is_below_the_floor_of_the_one_that_has_it_is_not_hoped_for() -> None:
+    keeps = Member("keeps", retention=3 * BUCKET)
+    one, other = sorted([keeps, Member("whole")], key=lambda made: made.peer_id)
+    pair = SketchPair(one, other)
+    start = (NOW + SECOND - 3 * BUCKET) >> LEAF_BITS << LEAF_BITS
+    author = Author("author")
+    below = [author.write(f"below {at}", lamport=start // MILLISECOND + 1 + at) for at in range(9)]
+    above = [author.write(f"above {at}", lamport=NOW_MS + at) for at in range(5)]
+    for line in [*below, *above]:
+        pair.beside(keeps).hear(line)
+    for line in above[1:]:
+        keeps.hear(line)
+    keep_symbols(one, other)
+
+    pair.meet()
+
+    assert pair.converged
+    assert len(held(keeps)) == len(above)
+    assert not keeps.group.loading.on_its_way
+    assert not keeps.group.loading.left
