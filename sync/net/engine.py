@@ -22,7 +22,7 @@ from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.own_writes import Outcome, OwnWrites, Together
-from sync.runner.runner import Batch, Runner, tell_looks
+from sync.runner.runner import LEFT, OWN, Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
 
@@ -51,9 +51,6 @@ heartbeats bring them again."""
 
 STAGING: Final = (values.StageSnapshot, values.DropSnapshot)
 """Records of snapshots on their way."""
-
-OWN: Final = (values.Write, values.Act, values.SetState)
-"""Inputs that somebody waits for."""
 
 
 class Releaser(Protocol):
@@ -108,6 +105,12 @@ class Engine:
         self._releaser = releaser
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
+        self._turned = asyncio.Event()
+        """Set whenever a turn is over."""
+        self._released = 0
+        """Number of inputs taken whose effects are out, or that have not happened."""
+        self._taken_up: set[ChannelId] = set()
+        """Channels that were taken up once: they are on the screen."""
         self._ill = False
         self._is_stale = False
         self._writes = OwnWrites()
@@ -182,7 +185,7 @@ class Engine:
             LocalError: as `submit`.
         """
         if channel not in self.runner.groups:
-            raise LocalError("You are not in that channel: /join it first.")
+            raise LocalError(LEFT)
         self._tokens += 1
         write = values.Write(self._tokens, kind, body, about, replaces)
         self.runner.queue_input(channel, write)
@@ -200,7 +203,7 @@ class Engine:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
         if channel not in self.runner.groups:
-            raise LocalError("You are not in that channel: /join it first.")
+            raise LocalError(LEFT)
         self._tokens += 1
         token = self._tokens
         future: asyncio.Future[OpId] = asyncio.get_running_loop().create_future()
@@ -228,7 +231,7 @@ class Engine:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
         if channel not in self.runner.groups:
-            raise LocalError("You are not in that channel: /join it first.")
+            raise LocalError(LEFT)
         self._tokens += 1
         token = self._tokens
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -256,11 +259,26 @@ class Engine:
             await self._calm.wait()
 
     async def settled(self) -> None:
-        """Return when everything fed is committed and released."""
-        while self.runner.busy or self._writes or self._acts or self._sets:
-            self._calm.clear()
+        """Return when everything fed so far is committed and released.
+
+        What comes meanwhile is not waited for: while peers go on sending, there is always more.
+        """
+        inputs = self.runner.inputs
+        fed = inputs.taken + len(inputs)
+        while self._writes or self._acts or self._sets or not self._has_released(fed):
+            self._turned.clear()
             self._wake.set()
-            await self._calm.wait()
+            await self._turned.wait()
+
+    def _done_with(self, taken: int) -> None:
+        """Note that nothing more comes of the first inputs, so many of all that were taken."""
+        self._released = taken
+        self._turned.set()
+
+    def _has_released(self, fed: int) -> bool:
+        """Return whether so many inputs are done with, or all there were: some may be dropped."""
+        inputs = self.runner.inputs
+        return self._released >= fed or (self._released >= inputs.taken and not inputs)
 
     # --- Turning -------------------------------------------------------------------------------
 
@@ -281,6 +299,7 @@ class Engine:
             self._is_stale = False
             await self._rebuild()
         batch = await self._gather()
+        taken = self.runner.inputs.taken
         self._report(batch)
         self._checks.begin(hurried=self._is_hurried)  # while it is committed
         try:
@@ -289,10 +308,12 @@ class Engine:
             else:
                 await self.keys.breathe()  # the screen first, here too: a payload takes a while
         except StorageError as error:
+            self._done_with(taken)
             await self._undo(batch, error, self._retry)
             self._retry = min(self._retry * 2, DISK_RETRY[1])
         else:
             await self._release(batch)
+            self._done_with(taken)
             self._tell_staged(batch)
             for channel in batch.swaps:
                 await self._swap(channel)
@@ -343,8 +364,10 @@ class Engine:
         began, first = self._clock.now(), len(batch.inputs)
         self.runner.turn(began, lambda: self.keys.is_spent(began), batch)
         added = batch.inputs[first:]
-        if any(type(addressed.event) is values.Restored for addressed in added):
-            self._watch.leave_out()  # while a channel is taken up, nothing of it is on the screen
+        restored = {one.channel for one in added if type(one.event) is values.Restored}
+        if restored - self._taken_up:
+            self._taken_up |= restored
+            self._watch.leave_out()  # when a channel is taken up, nothing of it is on the screen
         else:
             self._measure(began)
 

@@ -75,6 +75,11 @@ SURVIVORS = (
     values.Damaged,
 )
 
+OWN: Final = (values.Write, values.Act, values.SetState)
+"""Inputs that somebody waits for."""
+
+LEFT: Final = "You are not in that channel: /join it first."
+
 TELLING: Final = (values.Deliver, values.Previewed)
 """Effects that show a message, as it looks."""
 
@@ -425,9 +430,9 @@ class Runner:
     def _handle(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
         channel, event = addressed.channel, addressed.event
         batch.inputs.append(addressed)
-        group = self.groups.get(channel)
-        if group is None:
-            return  # left since
+        if (group := self.groups.get(channel)) is None:
+            batch.failures += _left(addressed)
+            return
         self._due_known = False
         if type(event) is values.SessionOffered:
             announced = self.announcing.announced_to(event.peer, channel)
@@ -592,6 +597,13 @@ def _unchanged(
 ) -> values.OwnClock | values.ReferenceClock:
     """Return what was told of our clock, as of one that nobody has set since."""
     return replace(clock, was_set=False) if isinstance(clock, values.OwnClock) else clock
+
+
+def _left(addressed: Addressed) -> list[Failure]:
+    """Return what became of an input of a channel that was left since: somebody may wait for it."""
+    if isinstance(addressed.event, OWN):
+        return [Failure(addressed.channel, addressed.event, LocalError(LEFT))]
+    return []
 
 
 def _survives(event: values.Input) -> bool:

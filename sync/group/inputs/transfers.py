@@ -15,7 +15,13 @@ from sync.waku.session import Transferred
 
 
 def on_transferred(group: Machines, accepted: session_values.Accepted) -> list[values.Effect]:
-    """Take in a message that a session brought, and tell the session what became of it."""
+    """Take in a message that a session brought, and tell the session what became of it.
+
+    While a snapshot is swapped in, the machines do not know what of it is on the disk already, and
+    the session is about to end with them: the next one brings what is missing then.
+    """
+    if group.snapshots.swapping:
+        return []
     if accepted.sync_id is not None:
         group.loading.came(accepted.sync_id.hash, group.now)
     else:
