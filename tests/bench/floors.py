@@ -4,6 +4,8 @@ Measured beside each figure. Whoever receives must decode, look the id and all t
 put it into the log and the filter; whoever sends must do the same and set bits each time. A message
 out of order must be noted as missing, held, freed, and asked for. What a figure costs beyond its
 floor is the rules themselves: a call and a few attributes each, and the values between them.
+
+Floors of whole messages, with signatures and the disk, are in `tests/bench/limits/floor_*.py`.
 """
 
 from typing import Final
