@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from tests.bench.limits import command, page, reconcile
 from tests.bench.limits.calibration import Calibration
 from tests.bench.limits.figures import Figure, Limit, Run, judged
 from tests.bench.limits.floor_messages import SIGNATURES, OpenSsl, Receiver, Sender, Tables
+from tests.bench.limits.registry import LIMITS
+from tests.bench.report import Params
 from tests.support.storage.stores import ME, ids
 from tests.support.sync.entries import CHANNEL, Author
 
@@ -23,6 +26,14 @@ CALM = Calibration(100.0, 1.0)
 
 def run(value: float, after: Calibration = CALM) -> Run:
     return Run((Figure("rate", value, 100.0, "messages/s", 0.5, largest_wins=True),), CALM, after)
+
+
+def stored(name: str, params: Params) -> dict[str, Any]:
+    """Return a line of five steady runs that has no goal."""
+    figures = (Figure(name, 60.0, 100.0, "ms", None, params=params),)
+    (line,) = judged([Run(figures, CALM, CALM)] * 5, repeated=0)
+    told: dict[str, Any] = json.loads(line)
+    return told
 
 
 def test_the_median_of_the_ratios_is_judged_and_the_spread_is_told() -> None:
@@ -59,7 +70,31 @@ def test_a_run_of_a_machine_that_moved_is_repeated_but_not_for_ever(
     machine(iter([CALM, moving] * 100))
     (line,) = command.measured(Limit("some", measure), [], 2)
     assert len(asked) == 2 + command.REPEATS_MAX
-    assert json.loads(line)["runs"] == 2
+    told = json.loads(line)
+    assert (told["runs"], told["repeated"], told["unsteady"]) == (2, command.REPEATS_MAX, 2)
+
+
+def test_a_line_tells_how_many_of_its_runs_were_unsteady() -> None:
+    moving = Calibration(200.0, 1.0)
+
+    (line,) = judged([run(50), run(50, after=moving), run(50)], repeated=3)
+
+    assert json.loads(line)["unsteady"] == 1
+
+
+def test_numbers_in_params_are_medians_too() -> None:
+    told: list[Params] = [{"by": "waku", "messages": 10, "p50_ms": at} for at in (9.0, 3.5, 4.5)]
+    runs = [Run((Figure("some", 6, 9, "ms", None, params=one),), CALM, CALM) for one in told]
+
+    (line,) = judged(runs, repeated=0)
+
+    assert json.loads(line)["params"] == {"by": "waku", "messages": 10, "p50_ms": 4.5}
+
+
+def test_five_runs_count_unless_one_takes_minutes() -> None:
+    others = {name: limit.runs for name, limit in LIMITS.items() if limit.runs != 5}
+
+    assert others == {"million": 1}
 
 
 def test_the_page_shows_what_was_measured() -> None:
@@ -76,6 +111,62 @@ def test_the_page_says_of_each_goal_that_is_missed_where_the_rest_goes() -> None
     assert page.REST["rate"] in page.table([missed])
     with pytest.raises(ValueError, match="unheard"):
         page.table([{**missed, "name": "unheard"}])
+
+
+def test_a_row_says_how_many_messages_it_is_of() -> None:
+    row = page.table([stored("newcomer_cpu", {"entries": 10_000, "protocol": "waku"})])
+
+    assert "| `newcomer_cpu` | 10,000 messages, protocol waku | 3.7 |" in row
+
+
+def test_a_row_tells_its_parameters_in_short_and_none_that_its_name_tells() -> None:
+    timed = stored("latency_500_p99", {"rate": 500, "p50_ms": 7.0, "processors": 1.48})
+    sets: Params = {"ids": 10**6, "differ": 10, "shape": "recent", "negentropy": "0123456789ab" * 3}
+
+    rows = page.table([timed, stored("reconcile_1000000_10_recent", sets)])
+
+    assert "| p50 7.0 ms, 1.48 processors |" in rows
+    assert "| 1,000,000 ids, negentropy 0123456789ab |" in rows
+
+
+def test_a_row_says_which_runs_were_unusual() -> None:
+    steady = stored("some", {})
+    few = {**steady, "runs": 3, "unsteady": 2}
+    old = {name: value for name, value in steady.items() if name != "unsteady"}
+
+    assert "(0.60 to 0.60) |" in page.table([steady])
+    assert "(0.60 to 0.60; 3 runs; 2 unsteady) |" in page.table([few])
+    assert page.table([old]) == page.table([steady])
+
+
+def test_the_page_tells_what_was_not_kept_up_with_before() -> None:
+    assert "| not kept up | 0.60 " in page.table([stored("latency_2500_p99", {})])
+
+
+def test_each_case_of_reconcile_has_a_name_and_the_goal_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goals = {case.name: case.goal for case in reconcile.CASES}
+    assert len(goals) == len(reconcile.CASES)
+    assert goals["reconcile_1000000_1000_uniform"] == 1.0
+    assert goals["reconcile_1000000_1000_recent"] == 1.4
+
+    cases = reconcile.Case(500, 20, "uniform", 1.0), reconcile.Case(500, 20, "recent", 1.4)
+    monkeypatch.setattr(reconcile, "CASES", cases)
+    told = {"commit": "abc", "seconds": 1, "bytes": 9, "payloads": 2, "have": 10, "need": 10}
+    binary = tmp_path / "negentropy"
+    binary.write_text(f"#!/bin/sh\necho '{json.dumps(told)}'\n", encoding="ascii")
+    binary.chmod(0o700)
+
+    figures = list(reconcile.measure(tmp_path, ["--negentropy", str(binary)]))
+
+    assert [(one.name, one.goal) for one in figures] == [
+        ("reconcile_500_20_uniform", 1.0),
+        ("reconcile_500_20_uniform_bytes", None),
+        ("reconcile_500_20_recent", 1.4),
+        ("reconcile_500_20_recent_bytes", None),
+    ]
+    assert {one.params["negentropy"] for one in figures} == {"abc"}
 
 
 @pytest.mark.parametrize("library", SIGNATURES)

@@ -7,11 +7,14 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
-from typing import TypeAlias
+from statistics import median, median_low
+from typing import Final, TypeAlias
 
 from tests.bench.limits.calibration import Calibration
 from tests.bench.report import Params
+
+RUNS: Final = 5
+"""Usual number of runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Limit:
 
     name: str
     measure: Measure
-    runs: int = 5
+    runs: int = RUNS
     named_only: bool = False
     """Set if it runs only when it is named: it takes minutes."""
 
@@ -57,12 +60,19 @@ class Run:
     before: Calibration
     after: Calibration
 
+    @property
+    def unsteady(self) -> bool:
+        """Return whether the machine was another one after this run than before it."""
+        return self.before.moved(self.after)
+
 
 def judged(runs: Sequence[Run], repeated: int) -> list[str]:
     """Return a line of JSON for each figure of these runs.
 
     `value` is the median of the ratios, `spread` the least and the largest one; figure and floor
-    are medians too. `repeated` runs are left out, since the machine changed meanwhile.
+    are medians too, and so are numbers in `params`. `repeated` more runs were left out, since the
+    machine changed during each. `unsteady` runs count although it did so: there were too few
+    others.
     """
     lines = []
     for several in zip(*[run.figures for run in runs], strict=True):
@@ -71,7 +81,7 @@ def judged(runs: Sequence[Run], repeated: int) -> list[str]:
         met = ratio >= (one.goal or 0) if one.largest_wins else ratio <= (one.goal or 0)
         line = {
             "name": one.name,
-            "params": one.params,
+            "params": _middle([each.params for each in several]),
             "value": round(ratio, 3),
             "unit": "of the floor",
             "goal": one.goal,
@@ -82,6 +92,7 @@ def judged(runs: Sequence[Run], repeated: int) -> list[str]:
             "of": one.unit,
             "runs": len(runs),
             "repeated": repeated,
+            "unsteady": sum(run.unsteady for run in runs),
             "verification_us": _moved([run.before.verification_us for run in runs],
                                       [run.after.verification_us for run in runs]),
             "commit_ms": _moved([run.before.commit_ms for run in runs],
@@ -89,6 +100,16 @@ def judged(runs: Sequence[Run], repeated: int) -> list[str]:
         }  # fmt: skip
         lines.append(json.dumps(line))
     return lines
+
+
+def _middle(several: Sequence[Params]) -> Params:
+    """Return the parameters of several runs: of numbers, those in the middle."""
+    middle = dict(several[0])
+    for name in middle:
+        values = [params[name] for params in several]
+        if numbers := [value for value in values if not isinstance(value, str)]:
+            middle[name] = median_low(numbers)
+    return middle
 
 
 def _moved(before: Sequence[float], after: Sequence[float]) -> list[float]:

@@ -2,8 +2,8 @@
 
 Both compare the same two files, in this process and in one of its own, and each must find what
 differs, to the number. `negentropy_session.cpp` says how to build the program; the commit that it
-was built from stands with each figure. Seconds are processor time of both sides, bytes and payloads
-those of a session.
+was built from stands with each figure. Seconds are processor time of both sides, bytes those of a
+session. Names of figures tell ids, differences and where these are.
 """
 
 import argparse
@@ -38,6 +38,11 @@ class Case:
     differ: int
     shape: str
     goal: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of its figure."""
+        return f"reconcile_{self.ids}_{self.differ}_{self.shape}"
 
 
 CASES: Final = (
@@ -105,8 +110,9 @@ def _compared(binary: Path, case: Case, sets: Sets, place: Path) -> Iterator[Fig
         "negentropy": beside.commit,
     }
     ours_ms, theirs_ms = MS * median(seconds), MS * beside.seconds
-    yield Figure("reconcile", ours_ms, theirs_ms, "ms of both sides", case.goal, params=params)
-    yield Figure("reconcile bytes", float(sent), float(beside.bytes), "B", None, params=params)
+    yield Figure(case.name, ours_ms, theirs_ms, "ms of both sides", case.goal, params=params)
+    name, of_theirs = f"{case.name}_bytes", float(beside.bytes)
+    yield Figure(name, float(sent), of_theirs, "bytes", None, params=params)
 
 
 def file_of(timestamps: Words, hashes: Words) -> bytes:
