@@ -1,14 +1,18 @@
 """Slices that share one commit, and are undone together where the disk refuses it."""
 
 import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 
 import pytest
 
+from storage.sqlite.journal import SqliteJournal
 from sync.errors import LocalError, StorageError
+from sync.group import values
+from sync.machine import Nanos
 from sync.net import engine as engines
 from sync.runner import input_queue
-from sync.runner.runner import BATCH_MAX
+from sync.runner.runner import BATCH_MAX, Batch, Runner
 from tests.support.sync.engines import SLICE_INPUTS, STEP, Bench, turning
 from tests.support.sync.entries import CHANNEL
 
@@ -27,6 +31,40 @@ async def test_a_line_by_itself_is_committed_at_once(tmp_path: Path) -> None:
             await bench.write(f"line {number}")
 
         assert bench.journal.commits == [1, 1, 1]
+
+
+async def test_a_line_goes_to_the_disk_before_anything_else_has_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = 0
+    handled: list[int] = []
+    asked: list[int] = []
+    turn, commit = Runner.turn, SqliteJournal.commit
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        asyncio.get_running_loop().call_soon(count)
+
+    def handles(runner: Runner, now: Nanos, enough: Callable[[], bool], batch: Batch) -> Batch:
+        if runner.has_lines:
+            handled.append(turns)
+        return turn(runner, now, enough, batch)
+
+    def commits(
+        journal: SqliteJournal, records: Sequence[values.Record]
+    ) -> Coroutine[None, None, list[values.Altered]]:
+        asked.append(turns)
+        return commit(journal, records)
+
+    async with turning(tmp_path) as bench:
+        monkeypatch.setattr(Runner, "turn", handles)
+        monkeypatch.setattr(SqliteJournal, "commit", commits)
+        count()
+        await bench.write("mine")
+
+        assert handled == asked
+        assert turns > asked[0], "others had turns afterwards"
 
 
 async def test_slices_of_what_waits_are_one_commit_and_the_loop_turns_between_them(
