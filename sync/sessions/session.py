@@ -466,7 +466,7 @@ class Session:
     @property
     def claimed(self) -> int:
         """Bytes that it takes for what the peer claims to hold, or to lack."""
-        ids = self.transfer.ids + len(self.lacked)
+        ids = self.transfer.ids + len(self.lacked) + len(self.asked_hashes)
         return CLAIM_BYTES * ids + self.transfer.waiting_bytes + self.brought.size
 
     @property

@@ -226,7 +226,10 @@ def _read_content(reader: BorshReader) -> bytes:
 
 
 def _read_entries(reader: BorshReader) -> Entries:
-    return Entries(reader.each(lambda: _read_content(reader), ENTRIES_MAX))
+    contents = reader.each(lambda: _read_content(reader), ENTRIES_MAX)
+    if not contents:  # else a session would last for as long as such messages come
+        raise DecodeError("a message of entries without one")
+    return Entries(contents)
 
 
 def _read_stop(reader: BorshReader) -> Stop:

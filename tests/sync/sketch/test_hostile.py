@@ -485,7 +485,7 @@ def test_entries_of_another_channel_or_after_the_end_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [AskMore(), Done(), Opening(SYMBOLS_MAX, 0, 0, Symbols.empty(OPENING)), Entries(())],
+    [AskMore(), Done(), Opening(SYMBOLS_MAX, 0, 0, Symbols.empty(OPENING)), Entries((b"one",))],
     ids=lambda one: type(one).__name__,
 )
 def test_what_an_opener_is_not_answered_is_refused(message: Message) -> None:
@@ -495,7 +495,7 @@ def test_what_an_opener_is_not_answered_is_refused(message: Message) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [AskMore(), Done(), MoreSymbols(0, 0, Symbols.empty(1)), Wanted(0, b""), Entries(())],
+    [AskMore(), Done(), MoreSymbols(0, 0, Symbols.empty(1)), Wanted(0, b""), Entries((b"one",))],
     ids=lambda one: type(one).__name__,
 )
 def test_what_opens_nothing_is_refused(message: Message) -> None:

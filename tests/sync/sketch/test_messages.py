@@ -8,6 +8,7 @@ from sync.errors import DecodeError
 from sync.sketch.messages import (
     CONTENT_MAX,
     ENTRIES_MAX,
+    FLOOR_MAX,
     SYMBOLS_MAX,
     AskMore,
     Done,
@@ -115,7 +116,9 @@ def number(value: int, size: int = 4) -> bytes:
         (b"\x23" + number(FOUND_MAX) + number(1), "a list of 1, 0"),
         (b"\x23" + number(0) + number(2) + bytes(64), "wanted twice"),
         (b"\x23" + number(0) + number(3) + bytes(8) + b"\1" * 24 + bytes(64), "wanted twice"),
+        (b"\x20\x01" + number(64) + number(FLOOR_MAX + 1), "bucket 16777216"),
         (b"\x24" + number(ENTRIES_MAX + 1), "1025"),
+        (b"\x24" + number(0), "without one"),
         (b"\x24" + number(1) + number(CONTENT_MAX + 1), "an entry of"),
         (b"\x26\x09", "reason to stop: 9"),
     ],
