@@ -160,9 +160,7 @@ class SketchExchange(NeverLive):
                 if self._told >= self._kept:
                     return self._stop(Reason.SPENT)
                 return [self._tell(self._told + further(self._told))]
-            case Wanted() if self._state is State.TOLD or (
-                self._state is State.ASKED and self._opens
-            ):
+            case Wanted() if self._state is State.TOLD or self._is_first_answer:
                 return self._on_wanted(message)
             case Entries(contents) if self._state in {State.LOOKING, State.SENDING}:
                 return self._on_entries(contents)
@@ -203,6 +201,11 @@ class SketchExchange(NeverLive):
         if self._state is State.OVER or self._sending.loading:
             return None
         return self._heard_at + INACTIVITY_MAX
+
+    @property
+    def _is_first_answer(self) -> bool:
+        """True while nothing has answered our opening: who has told its symbols wants nothing."""
+        return self._opens and self._state is State.ASKED and not self._asked.known
 
     # --- Symbols -------------------------------------------------------------------------------
 

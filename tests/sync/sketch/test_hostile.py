@@ -1,24 +1,12 @@
 """A session by sketch with a peer that lies: it costs a bounded time, and never data."""
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
-
 import numpy as np
 import pytest
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from sync.errors import RemoteError
 from sync.group.status import Status
-from sync.group.values import StoredMessage
 from sync.machine import HOUR, MILLISECOND
-from sync.sessions.handshake import EntityState, LogState, SyncHandshake
-from sync.sessions.protocol import Brings, Effect, Finished, GoOn, Load, Send
-from sync.sessions.protocol import Opening as SessionOpening
-from sync.sessions.values import LoadEntries, Outcome
-from sync.sim.streams import loaded
 from sync.sketch import floors, session
 from sync.sketch.estimate import OPENING
 from sync.sketch.key import SketchKey, derived, words_of
@@ -28,134 +16,28 @@ from sync.sketch.messages import (
     AskMore,
     Done,
     Entries,
-    Message,
     MoreSymbols,
     Opening,
     Reason,
-    Stop,
     Wanted,
-    decode,
     encode,
 )
 from sync.sketch.peeling import FOUND_MAX, STEP_IDS, Peeling, Progress
 from sync.sketch.places import Placed
-from sync.sketch.prefix import IDS_MANY, SYMBOLS_FEW, Prefix
-from sync.sketch.session import SketchExchange
+from sync.sketch.prefix import IDS_MANY, SYMBOLS_FEW
 from sync.sketch.symbols import Symbols
 from sync.structures.differences import Role
-from sync.structures.ordered_set import EVERYTHING, HASH_BYTES, OrderedSet, SyncId
-from sync.structures.set_digest import LEAF_BITS, Digest, Held
+from sync.structures.ordered_set import HASH_BYTES, SyncId
+from sync.structures.set_digest import LEAF_BITS
 from sync.structures.sorted_run import Words, split
-from tests.support.sync.entries import CHANNEL, Author, identity
-from tests.support.sync.groups import NOW, NOW_MS, Member
+from tests.support.sync.entries import Author
+from tests.support.sync.groups import NOW_MS
 from tests.support.sync.sketch import model
 from tests.support.sync.sketch.made import columns
 from tests.support.sync.sketch.pairs import lines
+from tests.support.sync.sketch.scenes import KEY, SCENE_KEY, Scene, noise
 
-EVE: Final = identity("eve").peer_id
-KEY: Final = derived(b"hostile")
-SCENE_KEY: Final = SketchKey.of(KEY)
-MS: Final = 1_000_000
-
-
-@dataclass
-class Scene:
-    """One that holds some lines, in a session with Eve, who says what she likes."""
-
-    role: Role = Role.INITIATOR
-    told: Sequence[StoredMessage] = field(default_factory=lambda: lines(40))
-    more: Sequence[SyncId] = ()
-    floor: int = 0
-    said: list[Message] = field(default_factory=list)
-    brought: int = 0
-    finished: Finished | None = None
-    slices: list[int] = field(default_factory=list)
-    """Time that each step took."""
-
-    def __post_init__(self) -> None:
-        self.member = Member("alice")
-        self.items = OrderedSet()
-        for one in self.told:
-            self.member.hear(one)
-        self.items.extend(self.member.group.holdings.items.items(*EVERYTHING))
-        self.items.extend(self.more)
-        frozen = self.items.frozen()
-        symbols = Symbols.empty(SYMBOLS_MAX)
-        prefix = Prefix(KEY, frozen)
-        for part in frozen.parts(EVERYTHING.lower):
-            symbols.put(part.hashes, prefix._key)
-        prefix._symbols = symbols
-        opening = SessionOpening(
-            self.role,
-            CHANNEL,
-            EVE,
-            frozen,
-            Held(frozen, Digest.of(frozen)),
-            EVERYTHING,
-            NOW,
-            lambda: 1_000_000,
-            log=prefix.frozen(frozen, 0, NOW),
-        )
-        state = EntityState(bytes(32), 0, 0)
-        ours = SyncHandshake(bytes(32), LogState(bytes(32), len(frozen)), state, 0)
-        theirs = replace(ours, log=replace(ours.log, floor=self.floor))
-        self.exchange = SketchExchange(opening, ours, theirs)
-        if self.role is Role.INITIATOR:
-            self.do(lambda: self.exchange.open(NOW))
-
-    @property
-    def symbols(self) -> Symbols:
-        """Symbols of one that holds the same, to be tampered with."""
-        symbols = Symbols.empty(SYMBOLS_MAX)
-        for part in self.items.parts(EVERYTHING.lower):
-            symbols.put(part.hashes, SketchKey.of(KEY))
-        return symbols
-
-    def hear(self, *messages: Message) -> "Scene":
-        for message in messages:
-            payload = encode(message)
-            self.do(lambda payload=payload: self.exchange.payload(payload, NOW))  # type: ignore[misc]
-        return self
-
-    def opened(self, symbols: Symbols, floor: int = 0) -> "Scene":
-        """Hear an opening of the first of these symbols."""
-        first = symbols.part(0, OPENING)
-        return self.hear(Opening(SYMBOLS_MAX, floor, 2**31 - 1, first))
-
-    def do(self, step: Callable[[], Sequence[Effect]]) -> None:
-        began = time.process_time_ns()
-        effects = step()
-        self.slices.append(time.process_time_ns() - began)
-        for effect in effects:
-            match effect:
-                case Send(payload):
-                    self.said.append(decode(payload))
-                case GoOn():
-                    self.do(lambda: self.exchange.go_on(NOW))
-                case Load(spans, after, ids, messages):
-                    wanted = LoadEntries(1, spans, after, ids, messages)
-                    page = loaded(self.member.disk, wanted).page
-                    self.do(lambda page=page: self.exchange.loaded(page, NOW, more=False))  # type: ignore[misc]
-                case Brings():
-                    self.brought += 1
-                case Finished():
-                    self.finished = effect
-                case _:
-                    pass
-
-    def stopped(self, reason: Reason) -> bool:
-        """Return whether it stopped for this reason, and goes on by another kind."""
-        assert self.finished is not None
-        failed = self.finished.outcome is Outcome.NOT_CONVERGED
-        assert failed == (reason is Reason.POISONED)
-        assert (self.finished.then, self.finished.why) == ("waku", reason.words)
-        assert not self.finished.checked
-        return self.said[-1] == Stop(reason)
-
-
-def noise(size: int, seed: int = 1) -> Symbols:
-    rows = np.random.default_rng(seed).integers(0, 2**64, (size, 5), dtype=np.uint64)
-    return Symbols(rows, np.ones(size, np.int32))
+MS = 1_000_000
 
 
 def test_symbols_that_never_decode_are_heard_to_the_last_and_no_further() -> None:
@@ -460,69 +342,3 @@ def test_what_is_too_old_for_the_peer_is_not_sent_though_its_bucket_is_compared(
 def test_a_claimed_floor_below_ours_is_no_opening() -> None:
     scene = Scene(Role.RESPONDER, floor=3 << LEAF_BITS)
     assert scene.opened(scene.symbols, floor=2).stopped(Reason.FLOORS)
-
-
-def test_entries_that_were_not_asked_for_are_refused() -> None:
-    scene = Scene()
-    late = Author("late").write("late", lamport=NOW_MS)
-    with pytest.raises(RemoteError, match="out of turn"):
-        scene.hear(Entries((late.entry.content,)))
-    scene.hear(Wanted(1, b""), Entries((late.entry.content,)))
-    assert scene.brought == 1
-    with pytest.raises(RemoteError, match="not asked for"):
-        scene.hear(Entries((late.entry.content,)))
-
-
-def test_entries_of_another_channel_or_after_the_end_are_refused() -> None:
-    other = Author("late", type(CHANNEL)("dd" * 16)).write("late", lamport=NOW_MS)
-    scene = Scene().hear(Wanted(2, b""))
-    with pytest.raises(RemoteError, match="another channel"):
-        scene.hear(Entries((other.entry.content,)))
-    scene = Scene().hear(Wanted(2, b""), Done())
-    with pytest.raises(RemoteError, match="out of turn"):
-        scene.hear(Done())
-
-
-@pytest.mark.parametrize(
-    "message",
-    [AskMore(), Done(), Opening(SYMBOLS_MAX, 0, 0, Symbols.empty(OPENING)), Entries((b"one",))],
-    ids=lambda one: type(one).__name__,
-)
-def test_what_an_opener_is_not_answered_is_refused(message: Message) -> None:
-    with pytest.raises(RemoteError, match="out of turn"):
-        Scene().hear(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [AskMore(), Done(), MoreSymbols(0, 0, Symbols.empty(1)), Wanted(0, b""), Entries((b"one",))],
-    ids=lambda one: type(one).__name__,
-)
-def test_what_opens_nothing_is_refused(message: Message) -> None:
-    with pytest.raises(RemoteError, match="out of turn"):
-        Scene(Role.RESPONDER).hear(message)
-
-
-def test_symbols_must_follow_each_other_and_be_of_one_set() -> None:
-    for message in (
-        MoreSymbols(1, 40, noise(1)),
-        MoreSymbols(0, 40, noise(0)),
-    ):
-        with pytest.raises(RemoteError, match="do not follow"):
-            Scene().hear(message)
-    scene = Scene().hear(MoreSymbols(0, 2**31 - 1, noise(100)))
-    with pytest.raises(RemoteError, match="do not follow"):
-        scene.hear(MoreSymbols(100, 40, noise(10)))
-
-
-@pytest.mark.parametrize("number", [0, 1, OPENING - 1, OPENING + 1])
-def test_an_opening_of_other_than_sixty_four_symbols_is_refused(number: int) -> None:
-    with pytest.raises(RemoteError, match="an opening of"):
-        Scene(Role.RESPONDER).hear(Opening(SYMBOLS_MAX, 0, 1, noise(number)))
-
-
-def test_who_stops_is_believed() -> None:
-    scene = Scene().hear(Stop(Reason.MANY))
-    assert scene.finished is not None
-    assert scene.finished.then == "waku"
-    assert session.GOES_ON == "waku"
