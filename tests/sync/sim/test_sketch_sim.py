@@ -9,14 +9,18 @@ import pytest
 from msgspec.structs import replace
 
 from sync.calimero.log import session as log_session
+from sync.errors import LocalError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.manager.payload_kinds import read
 from sync.manager.registry import BY_RULE, WITH_CALIMERO
+from sync.runner.runner import Release
 from sync.sessions.handshake import SyncHandshake, SyncKind
 from sync.sessions.protocol import Opening
 from sync.sim.bounds import tables
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
+from sync.sketch import messages
 from sync.sketch.key import SketchKey, derived
 from sync.sketch.prefix import Sketch
 from sync.sketch.symbols import Symbols
@@ -110,6 +114,59 @@ def test_an_older_program_sees_nothing_new() -> None:
     for node in world.nodes:
         assert node.runner is not None
         assert node.runner.groups[world.channel].prefix.memory == 0
+
+
+def with_older(world: World, number: int) -> None:
+    """Start a node of a world anew, by a program that never heard of sketches."""
+    world.crash(number)
+    world._turning.protocols = WITH_CALIMERO
+    world.restart(number)
+
+
+@pytest.mark.parametrize("newer", ["rule", "sketch"])
+@pytest.mark.parametrize("older", [0, 1, None])
+def test_a_newer_program_says_nothing_of_sketches_to_an_older_one(
+    older: int | None, newer: str
+) -> None:
+    """Node 1 opens all sessions here, so that either of the two does."""
+    ours = scattered(40, 1)
+    world = meeting([ours, scattered(40, 2) - ours], terms=Terms(protocols=BY_RULE[newer]))
+    if older is not None:
+        with_older(world, older)
+    opened: set[int] = set()
+    said: set[type[messages.Message]] = set()
+
+    def note(number: int, release: Release) -> None:
+        effect = release.effect
+        if isinstance(effect, values.OpenSession):
+            opened.add(number)
+        elif isinstance(effect, values.SendPayload):
+            message = read(effect.payload)
+            said.update({type(message)} if isinstance(message, messages.Message) else ())
+
+    world.listeners.append(note)
+    ended = ended_of(world)
+    world.run(30 * SECOND)
+
+    assert opened == {1}
+    assert len({tuple(log) for log in world.logs()}) == 1
+    assert [len(node.disk.rows) for node in world.nodes] == [LINES] * 2
+    assert [one for one in ended if one.converged]
+    told = older is None and newer == "sketch"
+    assert ("sketch" in {one.protocol for one in ended}) == told
+    assert (messages.Opening in said) == bool(said) == told
+
+
+@pytest.mark.parametrize("newer", [0, 1])
+def test_a_person_who_asks_an_older_program_for_a_sketch_gets_none(newer: int) -> None:
+    world = meeting([set(), set()], terms=Terms(protocols=BY_RULE["rule"]))
+    with_older(world, 1 - newer)
+    world.run(30 * SECOND)
+    runner, peer = world.nodes[newer].runner, world.nodes[1 - newer].identity.peer_id
+    assert runner is not None
+
+    with pytest.raises(LocalError, match="sketch cannot compare"):
+        runner.ask_sync(world.channel, peer, world.now, "sketch")
 
 
 def going_on(world: World) -> Iterator[None]:
