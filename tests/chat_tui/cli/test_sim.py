@@ -20,6 +20,7 @@ from sync.sim import scenario
 from sync.sim.hostile_acts import ACTS
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario
+from tests.support.sync.sketch.pairs import from_few
 
 CALM = ["--partition", "0", "--crash", "0", "--seeds", "1"]
 FEW = ["--peers", "3", "--messages", "5"]
@@ -238,16 +239,18 @@ def test_help_names_the_protocols_there_are() -> None:
     assert (*WHOLE_BY, *BY_RULE) == PROTOCOL_NAMES
 
 
-@pytest.mark.parametrize("name", ["rule", "delta", "hash", "level"])
-def test_a_kind_is_forced_wherever_it_suits(name: str) -> None:
+@pytest.mark.parametrize("name", ["rule", "delta", "sketch", "hash", "level"])
+def test_a_kind_is_forced_wherever_it_suits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from_few(monkeypatch)
     options = (*CALM, "--messages", "40", "--loss", "30", "--partition", "20", "--protocol", name)
     told = json.loads(sim(*options, "--json").output)
 
     assert told["converged"]
     assert f"--protocol {name}" in told["replay"]
-    kinds = {"delta", "snapshot", "hash", "level", "logheight"} & set(told["sessions_by"])
-    assert kinds
-    assert kinds == {name} or name == "rule"
+    kinds = {"delta", "snapshot", "sketch", "hash", "level", "logheight"} & set(told["sessions_by"])
+    beside = {"logheight"} if name == "sketch" else set()  # it comes with announced author logs
+    assert name in kinds or (kinds and name == "rule")
+    assert kinds <= {name} | beside or name == "rule"
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,13 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.manager.payload_kinds import read
 from sync.manager.registry import BY_RULE, WITH_CALIMERO
+from sync.runner.log_rows import LogKind, LogRow, Role
 from sync.runner.runner import Release
 from sync.sessions.handshake import SyncHandshake, SyncKind
 from sync.sessions.protocol import Opening
 from sync.sim.bounds import tables
 from sync.sim.network import Link
+from sync.sim.recording import Recording
 from sync.sim.world import Terms, World
 from sync.sketch import messages
 from sync.sketch.key import SketchKey, derived
@@ -167,6 +169,45 @@ def test_a_person_who_asks_an_older_program_for_a_sketch_gets_none(newer: int) -
 
     with pytest.raises(LocalError, match="sketch cannot compare"):
         runner.ask_sync(world.channel, peer, world.now, "sketch")
+
+
+def test_the_protocol_log_tells_of_a_sketch_at_both_ends_alike() -> None:
+    ours = scattered(40, 1)
+    world = meeting([ours, scattered(40, 2) - ours])
+    rows: list[LogRow] = []
+    recording = Recording("test", rows.extend)
+    world.record(recording)
+    ended, sizes = ended_of(world), dict[type, int]()
+
+    def note(_: int, release: Release) -> None:
+        if isinstance(release.effect, values.SendPayload):
+            kind, size = type(read(release.effect.payload)), len(release.effect.payload)
+            sizes[kind] = sizes.get(kind, 0) + size
+
+    world.listeners.append(note)
+    world.run(30 * SECOND)
+    recording.write_exports()
+
+    of_sketch = {row.session for row in rows if row.protocol == "sketch"}
+    ends = [row for row in rows if row.kind is LogKind.SESSION_ENDED and row.session in of_sketch]
+    assert {(row.protocol, row.role, row.outcome) for row in ends} == {
+        ("sketch", role, "converged") for role in Role
+    }
+    assert sorted((row.items_in, row.items_out) for row in ends) == sorted(
+        (one.got, one.have) for one in ended if one.protocol == "sketch"
+    )
+    for end in ends:
+        of_session = [r for r in rows if (r.node, r.session) == (end.node, end.session)]
+        rounds = [row for row in of_session if row.kind is LogKind.SESSION_ROUND]
+        assert [row.round for row in rounds] == list(range(1, len(rounds) + 1))
+        assert end.round == len(rounds) >= 3
+        assert end.size == sum(row.size or 0 for row in rounds)
+        assert {row.protocol for row in rounds if row.round != 1} == {"sketch"}
+    [size] = {row.size for row in ends}
+    assert sizes.pop(messages.Entries), "each entry has a row of its own"
+    told = sum(sizes.values())
+    assert size is not None
+    assert told - sizes[messages.Done] <= size <= told
 
 
 def going_on(world: World) -> Iterator[None]:
