@@ -8,9 +8,10 @@ import pytest
 from sync.group import values
 from sync.group.values import StoredMessage
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.manager.payload_kinds import read
 from sync.sessions import selection
 from sync.sketch import prefix
-from sync.sketch.messages import Message, decode
+from sync.sketch.messages import Message
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW, NOW_MS, Member
 from tests.support.sync.pairs import Pair
@@ -40,7 +41,6 @@ class SketchPair(Pair):
 
     said: list[tuple[str, Message]] = field(default_factory=list)
     """Messages of the exchange so far, each with who said it."""
-    _begun: set[tuple[str, int]] = field(default_factory=set)
 
     def hold(self, one: Member, told: Sequence[StoredMessage], but: Collection[int] = ()) -> None:
         """Let somebody hear lines, but those at some places, and its symbols become ready."""
@@ -66,9 +66,9 @@ class SketchPair(Pair):
         if isinstance(event, values.SessionPayload):
             session = hears.group.sessions.numbered(event.session)
             if session is not None and session.check_stream != event.session:
-                if (hears.name, event.session) in self._begun:
-                    self.said.append((self.beside(hears).name, decode(event.payload)))
-                self._begun.add((hears.name, event.session))
+                message = read(event.payload)
+                if isinstance(message, Message):
+                    self.said.append((self.beside(hears).name, message))
         super().step(now)
 
     def kinds(self) -> list[type[Message]]:

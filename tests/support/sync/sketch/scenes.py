@@ -1,6 +1,5 @@
 """Somebody who holds some lines, in a session by sketch with a peer that says what it likes."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -43,8 +42,6 @@ class Scene:
     said: list[Message] = field(default_factory=list)
     brought: int = 0
     finished: Finished | None = None
-    slices: list[int] = field(default_factory=list)
-    """Time that each step took."""
 
     def __post_init__(self) -> None:
         self.member = Member("alice")
@@ -97,10 +94,7 @@ class Scene:
         return self.hear(Opening(SYMBOLS_MAX, floor, 2**31 - 1, first))
 
     def do(self, step: Callable[[], Sequence[Effect]]) -> None:
-        began = time.process_time_ns()
-        effects = step()
-        self.slices.append(time.process_time_ns() - began)
-        for effect in effects:
+        for effect in step():
             match effect:
                 case Send(payload):
                     self.said.append(decode(payload))
