@@ -18,11 +18,13 @@ from msgspec import Struct
 from sync.errors import LocalError
 from sync.group import values
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.runner.weights import BYTES_CROWDED, OF_LINKS, TRANSFER, Weights
+from sync.runner.input_rules import FOLLOWING, OF_LINKS, OF_TRANSFERS, REFUSABLE, SHARING, Line
+from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
 from sync.structures.token_bucket import Buckets
 
 QUEUE_MAX = 20_000
-"""Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
+"""Inputs that may wait, beside those told once (`Rule.refusable`). Drivers stop reading from peers
+well before (`crowded`)."""
 
 CROWDED = 2_000
 """Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
@@ -52,11 +54,6 @@ PER_SECOND = 20.0
 BURST = 100.0
 """Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
 nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
-
-IN_ORDER: Final = frozenset(
-    {values.TransferEnded, values.PeerGone, values.PeerJoined, values.PeerAnnounced}
-)
-"""Inputs that wait behind what their peer transferred before."""
 
 STREAMS: Final = "streams of "
 """Before the name of a peer: key of what waits of its sessions."""
@@ -110,8 +107,9 @@ class InputQueue:
 
         Raises:
             LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
+                What is told once is never refused.
         """
-        if len(self._queue) + self._waiting_off >= QUEUE_MAX:
+        if len(self._queue) + self._waiting_off >= QUEUE_MAX and type(event) in REFUSABLE:
             raise LocalError("Too much at once: wait a moment, then go on.")
         self._weights.add(event)
         key = self._put_off_as(event, now)
@@ -272,23 +270,28 @@ class InputQueue:
         kind = type(event)
         if kind is values.Arrived or kind in OF_LINKS:
             key: str = event.peer  # type: ignore[union-attr]  # its type says so
-        elif kind is values.Transferred:
+        elif kind in OF_TRANSFERS:
             key = TRANSFER + event.peer  # type: ignore[union-attr]
-        elif type(event) is values.SessionPayload:
-            key = self._key_of_stream(event.session)
-        elif type(event) is values.SessionClosed:
-            key = self._key_of_stream(event.session)
-            self._peers.pop(event.session, None)
-            return key if key in self._put_off else None
-        elif kind in IN_ORDER and self._put_off:
-            key = TRANSFER + event.peer  # type: ignore[union-attr]
-            return key if key in self._put_off else None
+        elif kind in SHARING:
+            key = self._key_of_stream(event.session)  # type: ignore[union-attr]
+        elif kind in FOLLOWING:
+            return self._follows(event)
         else:
             return None
         if key in self._put_off:
             return key
         beyond = len(self._queue) >= FAIR_FROM and not self._shares.take_token(key, now)
         return key if beyond else None
+
+    def _follows(self, event: values.Input) -> str | None:
+        """Return behind what an input without a share must wait: what its peer sent before."""
+        if FOLLOWING[type(event)] is Line.SESSIONS:
+            session = event.session  # type: ignore[union-attr]  # its type says so
+            key = self._key_of_stream(session)
+            self._peers.pop(session, None)  # it is the end of it
+        else:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+        return key if key in self._put_off else None
 
 
 def _share(senders: int, least: int) -> int:

@@ -6,6 +6,7 @@ A count alone bounds no memory: a frame of a link may have 256 kB, a payload of 
 from typing import Final
 
 from sync.group import values
+from sync.runner.input_rules import LISTS, OF_LINKS, OF_TRANSFERS, PAYLOADS, SHARING
 
 BYTES_CROWDED: Final = 8 * 1024 * 1024
 """Bytes waiting at which nobody is read: eight turns, some tenth of a second of work."""
@@ -26,25 +27,6 @@ INPUT_BYTES: Final = 256
 TRANSFER: Final = "transfer of "
 """Before the key of a peer: what it transfers is apart from what it says live."""
 
-OF_LINKS: Final = frozenset(
-    {
-        values.Arrived,
-        values.LogsAnnounced,
-        values.OpsArrived,
-        values.StateArrived,
-        values.HeartbeatArrived,
-        values.OpsRequested,
-        values.OpsAnswered,
-    }
-)
-"""Inputs of a peer that count as what its link brings, those of catch-ups too."""
-
-LISTS: Final = frozenset({values.OpsArrived, values.StateArrived})
-"""Those of these with several contents instead of a payload."""
-
-SIZED: Final = OF_LINKS | {values.Transferred, values.SessionPayload}
-"""Inputs that have a payload of a peer's making."""
-
 
 class Weights:
     """See the module docstring. A sender is a peer's link, its transfers, or a session."""
@@ -57,13 +39,13 @@ class Weights:
     def add(self, event: values.Input) -> None:
         """Count an input that waits from now on."""
         kind = type(event)
-        if kind in SIZED:
+        if kind in SHARING:
             self._change(kind, event, 1)
 
     def take_bytes(self, event: values.Input) -> int:
         """Count an input that waits no more; returns its bytes."""
         kind = type(event)
-        return -self._change(kind, event, -1) if kind in SIZED else 0
+        return -self._change(kind, event, -1) if kind in SHARING else 0
 
     def clear(self) -> None:
         """Nothing waits."""
@@ -85,15 +67,17 @@ class Weights:
         # Twice a frame: `kind` is the type of the event, and is not looked up again.
         if kind is values.Arrived or kind in OF_LINKS:
             sender: str | values.SessionId = event.peer  # type: ignore[union-attr]  # its type
-        elif kind is values.Transferred:
+        elif kind in OF_TRANSFERS:
             sender = TRANSFER + event.peer  # type: ignore[union-attr]
         else:
             sender = event.session  # type: ignore[union-attr]
-        if kind in LISTS:
+        if kind in PAYLOADS:
+            size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
+        elif kind in LISTS:
             contents: tuple[bytes, ...] = event.contents  # type: ignore[union-attr]
             size = by * (INPUT_BYTES + sum([len(one) for one in contents]))
         else:
-            size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
+            size = by * INPUT_BYTES
         self.total += size
         left = self._of.get(sender, 0) + size
         if left:

@@ -1,4 +1,4 @@
-"""One member who sends more than anybody reads: the others talk on as if it were not there."""
+"""One who sends more than anybody reads: the others talk on as if it were not there."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from sync.runner.input_queue import CROWDED_BY_ONE
 from sync.runner.runner import Release
 from sync.sessions.protocol import Protocols
 from sync.sim.network import Link
+from sync.sim.rooms import further_channel
 from sync.sim.world import Terms, World
 from tests.support.sync.hostiles import Mallory
 
@@ -16,6 +17,12 @@ WORK: Nanos = 3 * MILLISECOND
 """Cost of an input: 333 a second, of which a member may take 20 while others wait."""
 
 NEAR = Link(delay=(MILLISECOND, 2 * MILLISECOND))
+
+
+FRIENDS = frozenset({0, 1})
+PRIVATE = further_channel(1)
+LINES = 300
+"""More than a burst: most of them are put off."""
 
 
 class Latencies:
@@ -79,4 +86,23 @@ def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
 
     assert latencies.longest(2) < SECOND
     assert max(backlogs) >= CROWDED_BY_ONE
+    world.check_bounds()
+
+
+def test_roots_without_end_of_a_stranger_keep_no_friend_waiting_in_another_channel() -> None:
+    world = World(3, 1, NEAR, Terms(work=WORK, protocols=WAKU_ONLY, rooms=(FRIENDS,)))
+    world.run(6 * SECOND)
+    stranger = world.nodes[2].identity.peer_id
+
+    for tenth in range(50):
+        for _ in range(100):
+            world.give(0, values.RootTold(stranger, bytes(32)))
+        if tenth == 10:
+            for number in range(LINES):
+                world.write_text(1, f"line {number}", PRIVATE)
+        world.run(SECOND // 10)
+
+    assert len(world.nodes[0].disks[PRIVATE]) == LINES
+    assert world.nodes[0].runner is not None
+    assert world.nodes[0].runner.inputs.backlog[stranger] >= CROWDED_BY_ONE, "it floods still"
     world.check_bounds()
