@@ -4,7 +4,6 @@ They are told at the start, when a member joins, when a pong brings something el
 clock jumps; never by a tick. A channel hears only of members that have proved it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,6 +14,7 @@ from sync.group.clock_values import Follows, MemberClock, OwnClock
 from sync.group.reference import END
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
+from sync.net.engine import Engine
 from sync.net.links.mesh import Mesh
 from sync.release import RELEASED_NS
 from sync.runner.runner import Runner
@@ -39,14 +39,14 @@ class Clocks:
         clock: of this computer.
         mesh: whose peers tell theirs.
         runner: of the channels.
-        wake: has the machines look at what they were told.
+        engine: has the machines look at what they were told.
         policy: who answers when it is asked whose clock is right.
     """
 
     clock: Clock
     mesh: Mesh
     runner: Runner
-    wake: Callable[[], None]
+    engine: Engine
     policy: Policy
     _own: OwnClock | None = None
     _looked_at: Nanos = 0
@@ -65,7 +65,7 @@ class Clocks:
             return
         self._own = replace(own, was_set=False)
         self.runner.feed_all(own)
-        self.wake()
+        self.engine.wake()
 
     def tell_policy(self, policy: Policy) -> None:
         """Another one answers from now on."""
@@ -92,8 +92,7 @@ class Clocks:
             member = replace(member, offset=before.offset)
         if member != before:
             self._told[peer, channel] = member
-            self.runner.queue_input(channel, member)
-            self.wake()
+            self.engine.queue_input(channel, member)
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """`peer` is no member of `channel` any more that we know of."""

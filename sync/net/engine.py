@@ -2,7 +2,8 @@
 
 One task turns; everything else only feeds. A refused commit is undone: its writers are told, and
 the machines begin anew from the disk. Until then nothing is taken from peers, who keep it and offer
-it again; so their links stay alive, and nothing piles up.
+it again, and what is told once waits, the newest of each kind (`sync.runner.input_rules`); so their
+links stay alive, and nothing piles up.
 """
 
 import asyncio
@@ -19,8 +20,11 @@ from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
 from sync.net.key_priority import KeyPriority
 from sync.net.loop_watch import Watch, watch_of_loop
+from sync.runner.input_queue import Addressed
+from sync.runner.input_rules import RULES, Ill
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
+from sync.runner.newest import Newest
 from sync.runner.own_writes import Outcome, OwnWrites, Together
 from sync.runner.runner import LEFT, OWN, Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
@@ -34,20 +38,6 @@ dozen lines; of a few hundred lines each carries next to nothing of it."""
 
 DISK_RETRY: Final = (1.0, 10.0)
 """Seconds to wait after the disk refused: the first time, and at most."""
-
-FROM_PEERS: Final = (
-    values.Arrived,
-    values.SessionOffered,
-    values.SessionPayload,
-    values.Transferred,
-    values.OpsArrived,
-    values.HeartbeatArrived,
-    values.OpsRequested,
-    values.OpsAnswered,
-)
-"""Inputs that are let go while the disk refuses: reconciliation and
-heartbeats bring them again."""
-
 
 STAGING: Final = (values.StageSnapshot, values.DropSnapshot)
 """Records of snapshots on their way."""
@@ -112,6 +102,8 @@ class Engine:
         self._taken_up: set[ChannelId] = set()
         """Channels that were taken up once: they are on the screen."""
         self._ill = False
+        self._meanwhile = Newest()
+        """Inputs of peers that came while the disk refused, and are not told again."""
         self._is_stale = False
         self._writes = OwnWrites()
         self._acts: dict[int, asyncio.Future[OpId]] = {}
@@ -124,8 +116,12 @@ class Engine:
 
     def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to a channel's machines."""
-        if self._ill and isinstance(event, FROM_PEERS):
-            return
+        if self._ill:
+            fate = RULES[type(event)].ill
+            if fate is not Ill.WAITS:
+                if fate is not Ill.LET_GO:
+                    self._meanwhile.keep(Addressed(channel, event))
+                return
         self.runner.queue_input(channel, event)
         self._wake.set()
 
@@ -264,7 +260,7 @@ class Engine:
         What comes meanwhile is not waited for: while peers go on sending, there is always more.
         """
         inputs = self.runner.inputs
-        fed = inputs.taken + len(inputs)
+        fed = inputs.taken + len(inputs) + len(self._meanwhile)
         while self._writes or self._acts or self._sets or not self._has_released(fed):
             self._turned.clear()
             self._wake.set()
@@ -278,7 +274,8 @@ class Engine:
     def _has_released(self, fed: int) -> bool:
         """Return whether so many inputs are done with, or all there were: some may be dropped."""
         inputs = self.runner.inputs
-        return self._released >= fed or (self._released >= inputs.taken and not inputs)
+        rest = inputs or self._meanwhile
+        return self._released >= fed or (self._released >= inputs.taken and not rest)
 
     # --- Turning -------------------------------------------------------------------------------
 
@@ -418,7 +415,7 @@ class Engine:
         self._ill = True
         await asyncio.sleep(wait)
         self._releaser.begin_anew()  # streams that peers opened meanwhile
-        self._ill = False
+        self._get_well()
 
     async def _rebuild(self) -> None:
         """Make all machines anew from what the disk holds; meanwhile, take nothing from peers."""
@@ -429,7 +426,12 @@ class Engine:
         }
         self._releaser.begin_anew()  # also streams that peers opened meanwhile
         self.runner.rebuild(states)
+        self._get_well()
+
+    def _get_well(self) -> None:
+        """Take from peers again, and first what was kept of them."""
         self._ill = False
+        self.runner.inputs.add_again(self._meanwhile.take_all())
 
     def _tell_staged(self, batch: Batch) -> None:
         for record in batch.records:

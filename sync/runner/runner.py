@@ -24,7 +24,9 @@ from sync.manager import announcing, schedule
 from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import Addressed, InputQueue
+from sync.runner.input_rules import SURVIVORS
 from sync.runner.logbook import Logbook
+from sync.runner.newest import Newest
 from sync.runner.weights import BYTES_OF_TURN
 from sync.sds.parameters import PROFILES, Parameters
 from sync.sessions.claims import Claimed, Claims
@@ -56,24 +58,6 @@ LINKS: Final = frozenset(
     {values.PeerJoined, values.PeerAnnounced, values.LogsAnnounced, values.PeerGone}
 )
 """Inputs that the manager hears of, or whoever announces."""
-
-SURVIVORS = (
-    values.Write,
-    values.Act,
-    values.SetState,
-    values.SendAgain,
-    values.AskAgain,
-    values.Arrived,
-    values.PeerJoined,
-    values.PeerAnnounced,
-    values.LogsAnnounced,
-    values.PeerGone,
-    values.GovernanceLinked,
-    values.Audience,
-    values.MemberClock,
-    values.ClockAnswered,
-    values.Damaged,
-)
 
 OWN: Final = (values.Write, values.Act, values.SetState)
 """Inputs that somebody waits for."""
@@ -255,7 +239,7 @@ class Runner:
         """Queue an input.
 
         Raises:
-            LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
+            LocalError: as `InputQueue.add`.
         """
         self.inputs.add(channel, event, self._now)
 
@@ -374,9 +358,11 @@ class Runner:
         """
         if self.logbook is not None:
             self.logbook.drop()
-        waiting = self.inputs.take_all(
-            lambda one: one.channel not in states or _survives(one.event)
-        )
+        waiting = Newest()  # of what was told while the disk refused before, too
+        for one in self.inputs.take_all(
+            lambda one: one.channel not in states or type(one.event) in SURVIVORS
+        ):
+            waiting.keep(one)
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
@@ -407,7 +393,7 @@ class Runner:
                 self.inputs.add_own(channel, values.GovernanceLinked(peer, here=True))
             if audience:
                 self.inputs.add_own(channel, values.Audience(audience))
-        self.inputs.add_again(waiting)
+        self.inputs.add_again(waiting.take_all())
 
     def _tables(self) -> list[Claimed]:
         """Return the session tables of all channels."""
@@ -604,8 +590,3 @@ def _left(addressed: Addressed) -> list[Failure]:
     if isinstance(addressed.event, OWN):
         return [Failure(addressed.channel, addressed.event, LocalError(LEFT))]
     return []
-
-
-def _survives(event: values.Input) -> bool:
-    """Return whether an input stays valid for machines made anew, whose sessions are gone."""
-    return isinstance(event, SURVIVORS)
