@@ -21,12 +21,12 @@ from sync.net.clock import Clock
 from sync.net.key_priority import KeyPriority
 from sync.net.loop_watch import Watch, watch_of_loop
 from sync.runner.input_queue import Addressed
-from sync.runner.input_rules import RULES, Ill
+from sync.runner.input_rules import OWN, RULES, Ill
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.newest import Newest
 from sync.runner.own_writes import Outcome, OwnWrites, Together
-from sync.runner.runner import LEFT, OWN, Batch, Runner, tell_looks
+from sync.runner.runner import LEFT, Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
 
@@ -345,7 +345,7 @@ class Engine:
     @property
     def _is_hurried(self) -> bool:
         """True while somebody types, or waits for a line."""
-        return self.runner.has_lines or self.keys.is_hurried
+        return self.runner.has_own or self.keys.is_hurried
 
     def _let_in(self) -> None:
         """Wake whoever waits for room, where there is some."""
@@ -450,7 +450,7 @@ class Engine:
             return  # left meanwhile
         swap = self._journal.swap(channel, group.begin_replay(self._clock.now()))
         try:
-            while not await swap.go_on(lambda: self.runner.has_lines):
+            while not await swap.go_on(lambda: self.runner.has_own):
                 await self._turn_once()
                 if self.runner.groups.get(channel) is not group:
                     return  # left, or begun anew, which begins the swap anew

@@ -18,7 +18,7 @@ from msgspec import Struct
 from sync.errors import LocalError
 from sync.group import values
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.runner.input_rules import FOLLOWING, OF_LINKS, OF_TRANSFERS, REFUSABLE, SHARING, Line
+from sync.runner.input_rules import FOLLOWING, OF_LINKS, OF_TRANSFERS, OWN, REFUSABLE, SHARING, Line
 from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
 from sync.structures.token_bucket import Buckets
 
@@ -87,8 +87,8 @@ class InputQueue:
         """Number of these inputs."""
         self._passed_by = 0
         """Own lines taken since something that is put off had a turn."""
-        self._lines = 0
-        """Number of own lines among them."""
+        self._own = 0
+        """Number of inputs that somebody waits for, among all."""
         self.taken = 0
         """Number of all inputs that were taken."""
         self._weights = Weights()
@@ -118,7 +118,7 @@ class InputQueue:
         elif type(event) is values.SessionOffered:
             self._note_stream(event.session, event.peer)
         if key is None:
-            self._lines += type(event) is values.Write
+            self._own += type(event) in OWN
             self._queue.append(Addressed(channel, event))
             return
         waiting = self._put_off.get(key)
@@ -176,8 +176,8 @@ class InputQueue:
                 self._payloads[event.session] = left
         elif type(event) is values.Continue:
             self._answering.discard(event.session)
-        elif type(event) is values.Write:
-            self._lines -= 1
+        elif type(event) in OWN:
+            self._own -= 1
         return addressed
 
     def next_ones(self, most: int) -> Iterator[Addressed]:
@@ -201,7 +201,7 @@ class InputQueue:
         waiting = [one for one in chain(self._queue, *self._put_off.values()) if keeps(one)]
         self._queue.clear()
         self._put_off.clear()
-        self._waiting_off = self._lines = 0
+        self._waiting_off = self._own = 0
         self._weights.clear()
         self._payloads.clear()
         self._answering.clear()
@@ -211,7 +211,7 @@ class InputQueue:
         """Queue what `take_all` returned, behind what was queued since."""
         for one in waiting:
             self._queue.append(one)
-            self._lines += type(one.event) is values.Write
+            self._own += type(one.event) in OWN
             self._weights.add(one.event)
             if isinstance(one.event, values.SessionPayload):
                 self._payloads[one.event.session] += 1
@@ -221,9 +221,9 @@ class InputQueue:
     # --- How full it is ------------------------------------------------------------------------
 
     @property
-    def has_lines(self) -> bool:
-        """True if own lines wait."""
-        return self._lines > 0
+    def has_own(self) -> bool:
+        """True if inputs wait that somebody waits for."""
+        return self._own > 0
 
     @property
     def crowded(self) -> bool:

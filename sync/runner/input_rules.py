@@ -169,6 +169,10 @@ RULES: Final[dict[Kind, Rule]] = {
 """All inputs. What is asked of each of thousands a second stands below, in sets of types."""
 
 
+OWN: Final = (values.Write, values.Act, values.SetState)
+"""Inputs that somebody waits for."""
+
+
 def _with(asks: Callable[[Rule], bool]) -> frozenset[Kind]:
     return frozenset([kind for kind, rule in RULES.items() if asks(rule)])
 

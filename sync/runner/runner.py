@@ -24,7 +24,7 @@ from sync.manager import announcing, schedule
 from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import Addressed, InputQueue
-from sync.runner.input_rules import SURVIVORS
+from sync.runner.input_rules import OWN, SURVIVORS
 from sync.runner.logbook import Logbook
 from sync.runner.newest import Newest
 from sync.runner.weights import BYTES_OF_TURN
@@ -58,9 +58,6 @@ LINKS: Final = frozenset(
     {values.PeerJoined, values.PeerAnnounced, values.LogsAnnounced, values.PeerGone}
 )
 """Inputs that the manager hears of, or whoever announces."""
-
-OWN: Final = (values.Write, values.Act, values.SetState)
-"""Inputs that somebody waits for."""
 
 LEFT: Final = "You are not in that channel: /join it first."
 
@@ -256,9 +253,9 @@ class Runner:
         return len(self.inputs)
 
     @property
-    def has_lines(self) -> bool:
-        """True if own lines wait to be handled."""
-        return self.inputs.has_lines
+    def has_own(self) -> bool:
+        """True if inputs wait to be handled that somebody waits for."""
+        return self.inputs.has_own
 
     @property
     def busy(self) -> bool:

@@ -276,7 +276,7 @@ class Turning:
         swap, runner = node.swaps[0], node.runner
         assert runner is not None
         is_more = swap.read()
-        if is_more and not runner.has_lines:
+        if is_more and not runner.has_own:
             self._swap_on(node)
             return
         try:

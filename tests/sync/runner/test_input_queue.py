@@ -1,5 +1,6 @@
 """Order of inputs: who sends beyond a share waits, and still has turns."""
 
+from sync.calimero.governance.ops import Leave
 from sync.entries.entry import Kind
 from sync.group import values
 from sync.machine import ChannelId, PeerId
@@ -52,3 +53,18 @@ def test_what_a_session_brings_beyond_a_share_waits_and_its_end_waits_behind() -
     assert taken.count(values.SessionPayload) == FLOOD
     assert taken[-1] is values.SessionClosed
     assert not queue.is_crowded_by_session(7)
+
+
+def test_it_knows_whether_anything_waits_that_somebody_waits_for() -> None:
+    queue = InputQueue()
+    for wish in (
+        write(1),
+        values.Act(2, Leave()),
+        values.SetState(3, values.StateKind.PROFILE, None),
+    ):
+        queue.add(HERE, wish, NOW)
+        assert queue.has_own
+        queue.add_again(queue.take_all(lambda _: True))
+        assert queue.has_own
+        queue.take()
+        assert not queue.has_own

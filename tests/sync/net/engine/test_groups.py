@@ -47,7 +47,7 @@ async def test_a_line_goes_to_the_disk_before_anything_else_has_a_turn(
         asyncio.get_running_loop().call_soon(count)
 
     def handles(runner: Runner, now: Nanos, enough: Callable[[], bool], batch: Batch) -> Batch:
-        if runner.has_lines:
+        if runner.has_own:
             handled.append(turns)
         return turn(runner, now, enough, batch)
 

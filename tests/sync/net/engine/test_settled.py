@@ -77,7 +77,7 @@ async def test_a_line_that_waits_while_its_channel_is_left_is_refused(tmp_path: 
         body = encode_text(Text("me", "late"))
         line = asyncio.create_task(bench.engine.submit(CHANNEL, Kind.TEXT, body))
         await asyncio.sleep(0)  # it is queued, and the engine has had no turn yet
-        assert bench.engine.runner.has_lines
+        assert bench.engine.runner.has_own
         bench.engine.runner.remove_channel(CHANNEL, bench.engine._clock.now())
 
         async with asyncio.timeout(PATIENCE_S):
