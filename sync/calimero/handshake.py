@@ -12,9 +12,12 @@ from sync.sessions.handshake import (
     LogState,
     SyncHandshake,
 )
-from sync.structures.borsh import BorshReader, BorshWriter
+from sync.structures.borsh import BorshReader, BorshWriter, BoundError
 
 VERSION: Final = 1
+COUNT_MAX: Final = 1 << 40
+"""Messages, logs or registers that a peer may say it has: estimates of them fit into 64 bits."""
+
 SUPPORTED_SIZE: Final = 2
 """Bytes of the flags of kinds."""
 
@@ -56,19 +59,26 @@ def decode_handshake(data: bytes) -> SyncHandshake:
     heads = reader.each(lambda: reader.fixed(HASH_SIZE), HEADS_MAX)
     if any(one >= other for one, other in pairwise(heads)):
         raise DecodeError("the heads of a handshake are not in order")
-    count, depth, has_state = reader.u64(), reader.u32(), reader.u8()
+    count, depth, has_state = _count(reader), reader.u32(), reader.u8()
     if has_state != bool(count):
         raise DecodeError("a handshake contradicts itself about its state")
     supported = int.from_bytes(reader.fixed(SUPPORTED_SIZE), "little")
     log = LogState(
         root=reader.fixed(HASH_SIZE),
-        count=reader.u64(),
+        count=_count(reader),
         floor=reader.u64(),
         heads=heads,
-        holes=reader.u64(),
+        holes=_count(reader),
         heights=reader.fixed(HASH_SIZE),
-        logs=reader.u64(),
+        logs=_count(reader),
     )
     spread = reader.fixed(SPREAD_SIZE)
     reader.end()
     return SyncHandshake(scope, log, EntityState(root, count, depth, spread), supported)
+
+
+def _count(reader: BorshReader) -> int:
+    count = reader.u64()
+    if count > COUNT_MAX:
+        raise BoundError(f"a handshake that counts {count}; {COUNT_MAX} are allowed")
+    return count

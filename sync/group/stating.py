@@ -79,6 +79,7 @@ WRITE_FIRST: Final = (
     "Write something here first: in an open channel what people set counts once they have."
 )
 NOT_IN: Final = "You are not in this channel (any more)."
+FULL: Final = "This channel keeps no more of what people state: take something back, or wait."
 
 Judge = Callable[[Key, tuple[OpId, ...], Doing], Verdict]
 """Returns the verdict on doing something at a cut."""
@@ -423,7 +424,8 @@ class Stating:
         )
         entry = sign(signed, self._sign)
         kept = self.registers.put(entry)
-        assert kept is not None, "the newest entry of its author stands"
+        if kept is None:  # ours is the newest of its author: nothing but room is missing
+            raise LocalError(FULL)
         self.outside += 1
         return Taken(entry, kept)
 

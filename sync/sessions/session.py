@@ -189,6 +189,9 @@ class Session:
     begins_with: int | None = None
     """Payloads of a turn that the peer takes, while the session waits until it can freeze."""
 
+    settles: bool = False
+    """Set while a `Continue` is on its way that is to go on with that."""
+
     early_payloads: list[bytes] = field(default_factory=list)
     """Payloads that came meanwhile."""
 

@@ -97,7 +97,8 @@ STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
 EARLY_MAX: Final = 8
-"""Payloads that wait until a session can freeze: more than an honest peer sends unanswered."""
+"""Payloads that wait until a session can freeze. With more of them, as whoever opens one over sets
+of logs may send unanswered, it begins at once."""
 
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
@@ -365,6 +366,7 @@ class Sessions:
         session.begins_with = payloads_max
         waits = len(session.early_payloads) <= EARLY_MAX  # else there is no more time
         if waits and not self._holdings.settle():
+            session.settles = True
             return [Continue(session.number)]
         session.begins_with = None
         exchange = self._begin(session, payloads_max, now)
@@ -501,8 +503,11 @@ class Sessions:
         session = self._table.numbered(number)
         if session is None:
             return []
-        if session.begins_with is not None:
-            return self._begin_once_settled(session, session.begins_with, now)
+        if session.settles:
+            session.settles = False
+            waits = session.begins_with
+            # It may have begun meanwhile, since too much came for it to wait.
+            return [] if waits is None else self._begin_once_settled(session, waits, now)
         if session.counted is not None and session.check_stream is not None:
             return self._begin_check(session, now)
         if session.exchange is None:

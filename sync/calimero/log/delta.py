@@ -50,6 +50,9 @@ EXAMINED_MAX: Final = 2 * FILTER_IDS_MAX
 """Messages compared with a peer's filters in one turn, the newest: 30 ms. A filter covers half as
 many, and we may hold as many again."""
 
+EXAMINED_OF_SESSION: Final = 4 * EXAMINED_MAX
+"""Messages compared in all turns of a session."""
+
 PUT_OFF_MAX: Final[Nanos] = 2 * SECOND
 """Time for which a turn waits for what other sessions bring: on one LAN an answer takes less."""
 
@@ -74,6 +77,8 @@ class DeltaExchange(NeverLive):
         self._phase = Delta.SAYING if begins else Delta.LISTENING
         self._turns = 0
         """Turns of ours so far."""
+        self._examines = EXAMINED_OF_SESSION
+        """Messages that may be compared yet."""
         self._theirs: BloomFilter | Want | None = None
         """The end of the peer's last turn."""
         self._asks = True
@@ -183,6 +188,8 @@ class DeltaExchange(NeverLive):
     def _on_asked(self, asked: BloomFilter | Want) -> list[Effect]:
         """Work out what the peer lacks; its turn is over."""
         self._theirs = asked
+        if self._turns > TURNS_MAX and asked != Want():
+            raise RemoteError("a peer that asks without end")
         if asked == Want() and not self._asks and not self._came:
             return [self._finished()]
         self._step(DeltaStep.ASKED)
@@ -198,10 +205,13 @@ class DeltaExchange(NeverLive):
         told = list(asked.near)
         if isinstance(asked, BloomFilter):
             told.append(Stretch(asked.floor, LAMPORT_MAX, asked.filter))
-        left = EXAMINED_MAX
+        left = min(EXAMINED_MAX, self._examines)
         for one in reversed(told):
+            if not left:
+                return
             places = self._log.between(one.floor, one.until, left)
             left -= len(places)
+            self._examines -= len(places)
             lacking = set(one.filter.lacking([message_id for _, message_id in places]))
             yield from [place for place in places if place[1] in lacking]
 

@@ -8,24 +8,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sync.calimero.handshake import decode_handshake, encode_handshake
+from sync.calimero.handshake import COUNT_MAX, decode_handshake, encode_handshake
 from sync.errors import DecodeError
 from sync.sessions.handshake import EntityState, LogState, SyncHandshake, SyncKind, flags
+from sync.sessions.selection import select
+from sync.sessions.values import Plane
 
 ID: Final = st.binary(min_size=32, max_size=32)
 NUMBER: Final = st.integers(0, 2**64 - 1)
+COUNT: Final = st.integers(0, COUNT_MAX)
 LOGS: Final = st.builds(
     LogState,
     root=ID,
-    count=NUMBER,
+    count=COUNT,
     floor=NUMBER,
     heads=st.sets(ID, max_size=16).map(lambda heads: tuple(sorted(heads))),
-    holes=NUMBER,
-    logs=NUMBER,
+    holes=COUNT,
+    logs=COUNT,
     heights=ID,
 )
 STATES: Final = st.builds(
-    EntityState, ID, NUMBER, st.integers(0, 64), st.binary(min_size=128, max_size=128)
+    EntityState, ID, COUNT, st.integers(0, 64), st.binary(min_size=128, max_size=128)
 )
 HANDSHAKES: Final = st.builds(SyncHandshake, ID, LOGS, STATES, st.integers(0, 2**16 - 1))
 ONE: Final = SyncHandshake(
@@ -67,3 +70,19 @@ def test_heads_out_of_order_and_contradictions_are_refused() -> None:
         decode_handshake(bytes(data))
     with pytest.raises(DecodeError, match="version"):
         decode_handshake(b"\x02" + encode_handshake(ONE)[1:])
+
+
+@pytest.mark.parametrize("field", ["count", "holes", "logs"])
+def test_more_than_anybody_can_have_is_no_count(field: str) -> None:
+    most = replace(ONE, log=replace(ONE.log, **{field: COUNT_MAX}))
+    assert decode_handshake(encode_handshake(most)) == most
+    more = encode_handshake(replace(ONE, log=replace(ONE.log, **{field: COUNT_MAX + 1})))
+    with pytest.raises(DecodeError, match="counts"):
+        decode_handshake(more)
+
+
+def test_no_estimate_is_more_than_the_protocol_log_can_keep() -> None:
+    nothing = replace(ONE, log=LogState(bytes(32), 0))
+    claims = replace(ONE, log=replace(ONE.log, count=COUNT_MAX, holes=COUNT_MAX, logs=COUNT_MAX))
+    for opener, answerer in ((nothing, claims), (claims, nothing), (ONE, claims), (claims, ONE)):
+        assert select(opener, answerer, Plane.LOG).estimate < 2**63

@@ -7,6 +7,7 @@ import pytest
 
 from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
 from sync.calimero.governance.verdicts import Doing
+from sync.calimero.state import registers
 from sync.calimero.state.contents import Pin, Profile, StateKind, Topic, encode
 from sync.calimero.state.entry import Signable, StateEntry, sign
 from sync.calimero.state.registers import REGISTERS_OF_AUTHOR_MAX
@@ -168,6 +169,18 @@ def test_without_the_right_nothing_is_signed_and_the_person_is_told() -> None:
     with pytest.raises(LocalError, match="cannot be kept"):
         stating_of().set(Topic("x" * 500), NOW)
     assert len(here.registers) == 0
+
+
+def test_where_there_is_no_room_left_nothing_is_signed_and_the_person_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registers, "ENTRIES_MAX", 3)
+    here = stating_of()
+    for line in range(3):
+        here.receive([pin_of(1, line, STAMP + 60_000).content], NOW)
+    with pytest.raises(LocalError, match="keeps no more"):
+        here.set(Profile("alice"), NOW)
+    assert len(here.registers) == 3
 
 
 def test_what_is_live_of_ours_is_signed_anew_before_pins_push_it_out() -> None:

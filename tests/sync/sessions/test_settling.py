@@ -9,11 +9,13 @@ from sync.structures import set_digest
 from sync.structures.ordered_set import EVERYTHING, SyncId
 from sync.structures.set_digest import Digest, RowSource
 from tests.support.sync.digests import plain_root
-from tests.support.sync.groups import NOW, only
+from tests.support.sync.entries import Author
+from tests.support.sync.groups import NOW, NOW_MS, only
 from tests.support.sync.pairs import Pair, pair
 from tests.support.sync.waku.sets import numbered
 
 HOUR_NS = 3_600 * 10**9
+HOUR_MS = 3_600 * 10**3
 
 
 def much(monkeypatch: pytest.MonkeyPatch) -> Pair:
@@ -130,3 +132,29 @@ def test_whether_anything_is_held_is_known_without_merging_what_waits() -> None:
 
     assert (empty, bool(holdings)) == (False, True)
     assert holdings.items._pending == [numbered(1)]
+
+
+def test_whoever_opens_over_sets_says_more_than_waits_and_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(set_digest, "LEAVES_AT_ONCE", 3)
+    both = pair()
+    for member in (both.one, both.other):
+        member.in_steps = True
+    authors = [Author(f"author {at}") for at in range(80)]
+    for number in range(320):
+        line = authors[number % 80].write(f"{number}", lamport=NOW_MS - (320 - number) * HOUR_MS)
+        both.other.hear(line)
+        if number < 300:
+            both.one.hear(line)
+    both.other.start()  # nothing is hashed yet
+    peer = both.other.peer_id
+    start = values.StartSession(both.number(), peer, "test", None, "sets", offered=True)
+    both.queue.append((both.one, start))
+    while both.queue:  # the other one is busy while the offer comes, and all that follows it
+        ours = [at for at, (member, _) in enumerate(both.queue) if member is both.one]
+        both.queue.rotate(-ours[0] if ours else 0)
+        both.step()
+
+    assert both.one.shown() == both.other.shown()
+    assert [ended.converged for ended in both.ended] == [True, True]

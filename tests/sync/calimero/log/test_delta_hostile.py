@@ -213,6 +213,27 @@ def test_a_filter_is_compared_with_a_bounded_number_of_lines(
     assert answer == entries(*scene.lines[-10:]), "the newest first"
 
 
+def test_all_turns_of_a_session_compare_a_bounded_number_of_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(delta, "EXAMINED_OF_SESSION", 10)
+    scene = Scene().begin(Role.RESPONDER)
+    everything = Stretch(0, LAMPORT_MAX, IdFilter())
+
+    scene.hear(no_filter(0), *[Want((), (everything,))] * 5)
+
+    answers = [one for one in scene.said if isinstance(one, DeltaEntries)]
+    assert answers == [entries(*scene.lines[-10:])]
+
+
+def test_a_peer_that_asks_without_end_is_refused() -> None:
+    scene = Scene().begin(Role.RESPONDER)
+    wants = Want((), (Stretch(0, 1, IdFilter()),))
+    scene.hear(no_filter(0), *[wants] * TURNS_MAX)
+    with pytest.raises(RemoteError, match="without end"):
+        scene.hear(wants, wants)
+
+
 def test_ids_that_nobody_ever_wrote_get_no_answer() -> None:
     scene = Scene().begin(Role.RESPONDER)
     invented = sorted(hashlib.sha256(bytes([number])).digest() for number in range(200))
