@@ -18,7 +18,7 @@ from chat_tui.wording.contradictions import said
 from chat_tui.wording.json_events import Json
 from storage.profile.profile import ProfileInUseError
 from storage.sqlite.contradictions import all_found
-from storage.sqlite.integrity import beside, problems_of, rotten
+from storage.sqlite.integrity import beside, problems_of, rotten, unknown_values
 from storage.sqlite.soundness import Place
 from sync.errors import LocalError
 from sync.view.projection import info_of
@@ -55,6 +55,7 @@ async def findings(setup: Setup, tell: Tell, here: Mender | None = None) -> Asyn
     try:
         yield await _structure(setup, path, here)
         yield await _messages(setup, path, tell, here)
+        yield await _values(path)
         yield await _logs(path)
     except LocalError as error:
         yield Finding("every stored message", "cannot be read", str(error))
@@ -101,6 +102,27 @@ async def _messages(setup: Setup, path: Path, tell: Tell, here: Mender | None) -
         "They are set aside, and peers that have them are asked for them. A failing disk keeps "
         "failing: make a "
         "backup, and check its health (smartctl -a).",
+    )
+
+
+async def _values(path: Path) -> Finding:
+    what = "values beside the messages"
+    unknown = await beside(path, unknown_values)
+    counted = [
+        (unknown.deliveries, "mark of an own message", "marks of own messages"),
+        (unknown.dropped, "reason to drop a message", "reasons to drop messages"),
+        (unknown.clocks, "answer about the clock", "answers about the clock"),
+        (unknown.snapshots, "history on its way", "histories on their way"),
+    ]
+    told = [f"{n:,} {one if n == 1 else more}" for n, one, more in counted if n]
+    if not told:
+        return Finding(what, "all known")
+    return Finding(
+        what,
+        f"damaged: {', '.join(told)}",
+        "Nothing: they count as not there, and such a message of yours as not received. A failing "
+        "disk keeps failing: make a backup, and check its health (smartctl -a).",
+        warning=True,
     )
 
 

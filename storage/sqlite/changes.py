@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from storage.sqlite.columns import DELIVERY_OF, STATUS, from_u64, message_id
+from storage.sqlite.columns import STATUS, delivery_of, from_u64, message_id
 from storage.sqlite.looks import (
     REPLACES,
     TAKES_BACK,
@@ -277,7 +277,7 @@ def _difference(
             message_id=message_id(target.message_id),
             entry=entry_of(target.payload),
             after_gap=bool(target.after_gap),
-            delivery=None if target.delivery is None else DELIVERY_OF[target.delivery],
+            delivery=None if target.delivery is None else delivery_of(target.delivery),
             look=new,
             rewritten=(old.text, old.hidden, old.hidden_by)
             != (new.text, new.hidden, new.hidden_by),

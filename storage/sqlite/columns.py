@@ -1,13 +1,16 @@
 """Conversion to and from SQLite values: ids as bytes, u64 as signed integers, enums as numbers."""
 
 import sqlite3
+from enum import Enum
 from itertools import chain
 from struct import Struct
-from typing import Final
+from typing import Final, TypeVar
 
 from sync.group.status import Status
 from sync.machine import MessageId, PeerId
 from sync.sds.message import Delivery
+
+E = TypeVar("E", bound=Enum)
 
 U64_MAX: Final = (1 << 64) - 1
 
@@ -30,6 +33,16 @@ STAMPED_AT_ONCE: Final = 1024
 
 OTHER_SIGN: Final = bytes([byte ^ 0x80 for byte in range(256)])
 """First byte of a signed number by that of the unsigned one it stands for, and the other way."""
+
+
+def delivery_of(stored: int) -> Delivery:
+    """Return the delivery that `stored` stands for; of an unknown one nothing is claimed."""
+    return DELIVERY_OF.get(stored, Delivery.UNACKNOWLEDGED)
+
+
+def member_of(kind: type[E], stored: str) -> E | None:
+    """Return the member of `kind` whose value is `stored`; None if that rotted, and none is."""
+    return next((one for one in kind if one.value == stored), None)
 
 
 def from_u64(value: int) -> int:

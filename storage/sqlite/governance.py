@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from storage.sqlite.columns import message_id, peer_id
+from storage.sqlite.columns import member_of, message_id, peer_id
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row
 from sync.calimero.governance.dag import Judgement
@@ -141,9 +141,9 @@ def pending_shown(channel: ChannelId, db: sqlite3.Connection, *, limit: int) -> 
 
 
 def dropped_of(channel: bytes, db: sqlite3.Connection) -> tuple[tuple[MessageId, Dropped], ...]:
-    """Return the entries that were dropped, the one dropped last last."""
-    rows = db.execute(DROPPED, (channel,))
-    return tuple([(message_id(stored_id), Dropped(label)) for stored_id, label in rows])
+    """Return the entries that were dropped, the last one last, but those of unknown label."""
+    rows = [(one, member_of(Dropped, label)) for one, label in db.execute(DROPPED, (channel,))]
+    return tuple([(message_id(stored_id), label) for stored_id, label in rows if label])
 
 
 def _id_of(content: bytes) -> bytes:

@@ -6,17 +6,21 @@ chat, and ends early when nobody waits for it any more.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Final, TypeVar
 
-from storage.sqlite.columns import from_u64
+from msgspec import Struct
+
+from storage.sqlite.columns import DELIVERY_OF, from_u64
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.sqlite_errors import explained
+from sync.calimero.governance.outcomes import Dropped
 from sync.errors import StorageError
+from sync.group.clock_values import Answer
 
 T = TypeVar("T")
 
@@ -38,8 +42,32 @@ ROWS: Final = """
     FROM messages NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?
 """
 
+DELIVERIES: Final = "SELECT delivery, count(*) FROM unacknowledged GROUP BY delivery"
+LABELS: Final = "SELECT label, count(*) FROM dropped_entries GROUP BY label"
+ANSWERS: Final = "SELECT answer, count(*) FROM clocks GROUP BY answer"
+WITHOUT_PAGES: Final = """
+    SELECT count(*) FROM staged_snapshots
+    WHERE channel NOT IN (SELECT channel FROM staged_pages)
+"""
+
 Progress = Callable[[int, int], None]
 """(messages read so far, messages to read)."""
+
+
+class Unknown(Struct, frozen=True):
+    """Counts of values beside the messages that nobody knows; each is read as if it were not there.
+
+    Attributes:
+        deliveries: of own messages, which count as unacknowledged.
+        dropped: labels of dropped entries.
+        clocks: answers about the clock.
+        snapshots: on their way, without a page.
+    """
+
+    deliveries: int = 0
+    dropped: int = 0
+    clocks: int = 0
+    snapshots: int = 0
 
 
 async def beside(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
@@ -93,6 +121,24 @@ def rotten(db: sqlite3.Connection, tell: Progress = lambda _done, _all: None) ->
         last = rows[-1][-1]
         tell(done, max(done, count))
     return found
+
+
+def unknown_values(db: sqlite3.Connection) -> Unknown:
+    """Count the values beside the messages that nobody knows.
+
+    Raises:
+        sqlite3.Error: a table of them cannot be read.
+    """
+
+    def count(query: str, known: Collection[object]) -> int:
+        return sum(number for value, number in db.execute(query) if value not in known)
+
+    return Unknown(
+        deliveries=count(DELIVERIES, DELIVERY_OF),
+        dropped=count(LABELS, [one.value for one in Dropped]),
+        clocks=count(ANSWERS, [one.value for one in Answer]),
+        snapshots=db.execute(WITHOUT_PAGES).fetchone()[0],
+    )
 
 
 def is_whole(row: tuple[object, ...]) -> bool:

@@ -17,9 +17,10 @@ from storage.sqlite.ancestry import under
 from storage.sqlite.author_logs import logs_of
 from storage.sqlite.columns import (
     DELIVERY,
-    DELIVERY_OF,
     STATUS,
+    delivery_of,
     from_u64,
+    member_of,
     message_id,
     peer_id,
     stamped_rows,
@@ -356,7 +357,8 @@ def _clock_row(kept: ClockKept) -> Row:
 
 def _clock(channel: bytes, db: sqlite3.Connection) -> ClockKept:
     row = db.execute(CLOCK, (channel,)).fetchone()
-    return ClockKept() if row is None else ClockKept(Answer(row[0]), *row[1:])
+    answer = None if row is None else member_of(Answer, row[0])
+    return ClockKept() if answer is None else ClockKept(answer, *row[1:])
 
 
 def _keep_compared(db: sqlite3.Connection, compared: dict[tuple[bytes, bytes], Nanos]) -> None:
@@ -425,7 +427,7 @@ def _loaded(  # a row of `LOAD`
         payload=payload,
         waku_hash=waku_hash,
         after_gap=bool(after_gap),
-        delivery=None if delivery is None else DELIVERY_OF[delivery],
+        delivery=None if delivery is None else delivery_of(delivery),
     )
 
 
@@ -456,7 +458,7 @@ def _restore(
             [
                 OwnState(
                     message_id(stored),
-                    DELIVERY_OF[delivery],
+                    delivery_of(delivery),
                     attempts,
                     to_u64(created_ns),
                     waku_hash,

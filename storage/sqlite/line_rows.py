@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from storage.sqlite.columns import DELIVERY_OF, message_id, peer_id, to_u64
+from storage.sqlite.columns import delivery_of, message_id, peer_id, to_u64
 from storage.sqlite.looks import looks_of, readable
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row
@@ -71,6 +71,6 @@ def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
         created_ns=to_u64(created_ns),
         own=writer == me,
         after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
-        delivery=None if delivery is None else DELIVERY_OF[delivery],
+        delivery=None if delivery is None else delivery_of(delivery),
         reply_to=named_target(entry_of(payload), text) if text.reply_to else None,
     )

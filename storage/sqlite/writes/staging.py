@@ -64,7 +64,7 @@ def staged_of(channel: bytes, db: sqlite3.Connection) -> StagedSnapshot | None:
     """Return what is here of a snapshot on its way; None if nothing is, or a page is missing."""
     row = db.execute(STAGED, (channel,)).fetchone()
     pages, last = db.execute(PAGES, (channel,)).fetchone()
-    if row is None or pages != last + 1:
+    if row is None or not pages or pages != last + 1:
         return None
     scope, floor, cursor, count, swapping = row
     return StagedSnapshot(scope, to_u64(floor), _place_of(cursor), count, pages, bool(swapping))

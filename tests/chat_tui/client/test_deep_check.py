@@ -20,7 +20,7 @@ from tests.support.chat_tui.live_screens import screen, type_in
 from tests.support.chat_tui.live_screens import until as pressed_until
 from tests.support.chat_tui.readings import shown
 from tests.support.processes import Person, run
-from tests.support.storage.rotting import rot, scribble
+from tests.support.storage.rotting import rot, rot_values, scribble
 from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
@@ -53,8 +53,30 @@ async def test_all_is_well_and_it_tells_how_far_it_is(tmp_path: Path) -> None:
     assert status == 0
     assert "ok    tables and indexes: sound" in said
     assert "ok    every stored message: 3 messages read, all sound" in said
+    assert "ok    values beside the messages: all known" in said
     assert steps[-1] == (3, 3)
     assert database.exists()
+
+
+async def test_values_that_nobody_knows_are_told_with_what_becomes_of_them(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        database = await filled(alice)
+    rot_values(database, "UPDATE messages SET delivery = 9 WHERE instr(payload, 'two')")
+    rot_values(
+        database,
+        "INSERT INTO clocks (channel, answer, shift_ns, asked_ns) "
+        "SELECT channel, 'zz', 0, 0 FROM channels",
+    )
+    status, said, _ = await deep(tmp_path)
+    assert status == 0
+    assert (
+        "warn  values beside the messages: damaged: "
+        "1 mark of an own message, 1 answer about the clock"
+    ) in said
+    async with running(tmp_path, "alice") as alice:
+        assert alice.first_channel is not None
+        lines = await alice.history.page(alice.first_channel, before=None, limit=9)
+        assert [line.text for line in lines] == ["one", "two", "three"]
 
 
 async def test_what_is_damaged_is_set_aside_once_with_the_chat_closed_or_open(

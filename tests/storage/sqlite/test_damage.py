@@ -4,15 +4,31 @@ import sqlite3
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pytest
+
 from storage.archive.stored_days import HistoryReader
 from storage.sqlite.columns import to_u64
+from storage.sqlite.integrity import Unknown, beside, unknown_values
 from storage.sqlite.soundness import CLAIMS, is_sound
+from sync.calimero.governance.outcomes import Dropped
 from sync.entries.changes import Edit, Reactions, Redaction
+from sync.group.clock_values import Answer, ClockKept
 from sync.group.inputs.admission import sync_id_of
 from sync.group.records import Contradiction
-from sync.group.values import Discard, SetStatus, Status, StoredMessage, StoreMessage
+from sync.group.values import (
+    ChannelState,
+    Discard,
+    SetClock,
+    SetDropped,
+    SetStatus,
+    StageSnapshot,
+    Status,
+    StoredMessage,
+    StoreMessage,
+)
 from sync.machine import ChannelId, MessageId
-from tests.support.storage.rotting import rot
+from sync.sds.message import Delivery
+from tests.support.storage.rotting import rot, rot_values
 from tests.support.storage.searching import searched
 from tests.support.storage.stores import ME, Store, delivered, ids, opened
 from tests.support.sync.changed import changed
@@ -278,3 +294,80 @@ async def test_what_a_rotten_redaction_hid_is_not_among_what_is_set_aside(tmp_pa
             [SetStatus(CHANNEL, line.entry.message_id, Status.DELIVERED, after_gap=False)]
         )
         assert await hidden(store) == [("", True)], "nor once its time comes"
+
+
+async def started(path: Path) -> ChannelState:
+    """Return what two starts get back, which is the same."""
+    states: list[ChannelState] = []
+    for _ in range(2):
+        async with opened(path) as store:
+            states.append(await store.journal.restore(CHANNEL))
+    assert states[0] == states[1]
+    return states[0]
+
+
+@pytest.mark.parametrize("stored", [Delivery.ACKNOWLEDGED, Delivery.FAILED])
+async def test_an_own_line_of_unknown_delivery_is_sent_again(
+    tmp_path: Path, stored: Delivery
+) -> None:
+    path = tmp_path / "chat.db"
+    line = Author("me").write("tea at four")
+    liked = changed(Author("bob"), Reactions(line.entry.message_id, ("👍",)), line)
+    async with opened(path) as store:
+        await store.journal.commit([StoreMessage(line, Status.DELIVERED, delivery=stored)])
+    rot_values(path, "UPDATE messages SET delivery = 9")
+
+    [own] = (await started(path)).outgoing
+    assert (own.message_id, own.delivery) == (line.entry.message_id, Delivery.UNACKNOWLEDGED)
+    assert await beside(path, unknown_values) == Unknown(deliveries=1)
+    async with opened(path) as store:
+        [loaded] = (await store.journal.load(CHANNEL, ids([line]))).values()
+        [shown] = await store.history.page(CHANNEL, before=None, limit=9)
+        [altered] = await store.journal.commit(delivered(liked))
+        read = {loaded.delivery, shown.delivery, altered.delivery}
+        assert read == {Delivery.UNACKNOWLEDGED}
+
+
+async def test_a_dropped_entry_of_unknown_label_is_not_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    bad, good = MessageId("ab" * 32), MessageId("cd" * 32)
+    async with opened(path) as store:
+        await store.journal.commit(
+            [SetDropped(CHANNEL, one, Dropped.REMOVED) for one in (bad, good)]
+        )
+    rot_values(
+        path,
+        "UPDATE dropped_entries SET label = 'zz' WHERE message_id = ?",
+        bytes.fromhex(bad),
+    )
+
+    assert (await started(path)).dropped == ((good, Dropped.REMOVED),)
+    assert await beside(path, unknown_values) == Unknown(dropped=1)
+    async with opened(path) as store:
+        await store.journal.commit([SetDropped(CHANNEL, bad, Dropped.NOT_MEMBER)])
+    assert dict((await started(path)).dropped)[bad] is Dropped.NOT_MEMBER
+    assert await beside(path, unknown_values) == Unknown()
+
+
+async def test_an_unknown_answer_about_the_clock_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit([SetClock(CHANNEL, ClockKept(Answer.FOLLOW, 5, None, 7, 9))])
+    rot_values(path, "UPDATE clocks SET answer = 'zz'")
+
+    assert (await started(path)).clock == ClockKept()
+    assert await beside(path, unknown_values) == Unknown(clocks=1)
+
+
+async def test_a_staged_snapshot_without_its_pages_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    page = StageSnapshot(CHANNEL, 0, b"page", None, 1, b"s" * 32, 0)
+    async with opened(path) as store:
+        await store.journal.commit([page])
+    rot_values(path, "DELETE FROM staged_pages")
+
+    assert (await started(path)).snapshot is None
+    assert await beside(path, unknown_values) == Unknown(snapshots=1)
+    async with opened(path) as store:
+        await store.journal.commit([page])
+    assert (await started(path)).snapshot is not None, "begun anew"

@@ -31,6 +31,12 @@ def rot(
         db.execute("UPDATE messages SET payload = ? WHERE number = ?", (spoiled, number))
 
 
+def rot_values(path: Path, statement: str, *parameters: object) -> None:
+    """Change one row beside the messages, or one column of a message, by an SQL statement."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        assert db.execute(statement, parameters).rowcount == 1, statement
+
+
 def author_key(path: Path, text: str) -> bytes:
     """The key of the author of the message that has `text`: it stands in the signed header."""
     with closing(sqlite3.connect(path)) as db:
