@@ -33,6 +33,9 @@ StyleOf: TypeAlias = Callable[[str], Style]
 
 PLAIN: Final = Style.null()
 
+CELLS_MAX: Final = 2
+"""Cells of the widest character."""
+
 RUNS: Final = re.compile(rb"(.)\1*", re.DOTALL)
 """Characters of one kind, one after the other."""
 
@@ -147,14 +150,23 @@ def _pieces(
         text `folds`, `most` stay in sight; else all lines, that of the note included, are `most`.
     """
     pieces: list[Piece] = []
-    shown = 0
+    shown, below = 0, 0
     for block in written:
+        if len(pieces) > most:
+            below += _height(block, width)
+            continue
         shown += len(pieces) < most
         pieces += _broken(block, width)
     if len(pieces) <= most:
         return pieces, 0, shown
     kept = most if folds else most - 1
-    return pieces[:kept], len(pieces) - kept, shown
+    return pieces[:kept], len(pieces) - kept + below, shown
+
+
+def _height(block: Block, width: int) -> int:
+    """Return how many lines one has that is folded away: a short one is not looked at for that."""
+    narrow = len(block.text) * CELLS_MAX <= width
+    return 1 if narrow else len(_broken(block, width))
 
 
 def _broken(block: Block, width: int) -> list[Piece]:

@@ -2,13 +2,15 @@
 
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
 from chat_tui.model.row import Row
-from chat_tui.text.safe_text import LINES_MAX, clean_text, wrap
+from chat_tui.text.safe_text import LINES_MAX, clean_text, line_spans, wrap
+from chat_tui.transcript import text_layout
 from chat_tui.transcript.layout_options import Taste, knows_links
 from chat_tui.transcript.row_layout import Shape, lay_out
 from chat_tui.transcript.text_layout import AS_USUAL, PLAIN, LaidText, Look, lay_text
@@ -89,6 +91,35 @@ def test_as_many_lines_appear_as_were_said_to_be_folded_away() -> None:
 
     assert len(folded.lines) + folded.more == len(whole.lines)
     assert shown(folded) == shown(whole)[:12]
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "漢" * 5, "word " * 7, "> quoted " * 3, "```", "- x"])),
+    st.integers(4, 40),
+    st.booleans(),
+)
+def test_lines_that_are_folded_away_are_counted_as_if_they_were_in_sight(
+    lines: list[str], width: int, raw: bool
+) -> None:
+    text = "\n".join(lines) + "\nend"
+    taste = Taste(fold=3)
+    folded = laid(text, width, Look(raw=raw), taste)
+    whole = laid(text, width, Look(whole=True, raw=raw), taste)
+    assert len(folded.lines) + folded.more == len(whole.lines) + whole.more
+
+
+def test_lines_that_are_folded_away_and_short_are_not_broken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken: list[str] = []
+
+    def counted(line: str, width: int) -> list[tuple[int, int]]:
+        broken.append(line)
+        return line_spans(line, width)
+
+    monkeypatch.setattr(text_layout, "line_spans", counted)
+    assert laid("\n" * 15_000 + "x", taste=Taste(fold=12)).more == 15_001 - 12
+    assert len(broken) <= 14
 
 
 def test_of_a_flood_of_lines_no_more_than_the_limit_is_shown() -> None:
