@@ -13,16 +13,34 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct, field
 
 from storage.archive.consolidated import CONSOLIDATE, Consolidated
-from storage.archive.tables import FORMAT, HISTORY_DIR, MAJOR, NOTE, OPS_DIR, read_format
+from storage.archive.tables import (
+    FORMAT,
+    HISTORY,
+    HISTORY_DIR,
+    MAJOR,
+    NOTE,
+    OPS,
+    OPS_DIR,
+    read_format,
+)
+from sync.calimero.governance.limits import OP_SIZE_MAX
 from sync.errors import LocalError
 from sync.machine import ChannelId
+from sync.sds.message import CONTENT_MAX
 
 DEPTH: Final = 3
 """Levels below what is named at which either is found: DIR, DIR/node, DIR/host/node."""
+
+VALUE_MAX: Final = max(CONTENT_MAX, OP_SIZE_MAX)
+"""Bytes of a cell: no header, body or op is larger."""
+
+PAGES_ROOM: Final = 1024 * 1024
+"""Bytes that the pages of a column may have beside its cells, in a row group."""
 
 BATCH: Final = 256
 """Rows of a file in memory at once: 16 MB, if all are of the largest size."""
@@ -39,6 +57,19 @@ COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
 
 OPS_COLUMNS: Final = (CHANNEL, "op")
 """Columns read of each row of `OPS`."""
+
+TYPES: Final = {field.name: field.type for field in chain(OPS, HISTORY)}
+"""Types of the columns, as exports have them."""
+
+SAME: Final = {
+    pa.string(): {pa.string(), pa.large_string(), pa.string_view()},
+    pa.binary(): {pa.binary(), pa.large_binary(), pa.binary_view()},
+    pa.int64(): {pa.int64(), pa.uint64(), pa.int32(), pa.uint32()},
+}
+"""Types that other writers give to columns of a type; all are read as one."""
+
+UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, OverflowError, LookupError)
+"""Exceptions that a file may cause, among them ValueError, where strings are not UTF-8."""
 
 
 class Row(NamedTuple):
@@ -133,39 +164,126 @@ class Archive(Struct, frozen=True):
         """
         for file in self.acts.get(channel, ()):
             try:
-                for batch in _opened(file, OPS_COLUMNS).iter_batches(BATCH, columns=OPS_COLUMNS):
-                    rows = zip(
-                        *[batch.column(name).to_pylist() for name in OPS_COLUMNS], strict=True
-                    )
+                for batch in _batches(_opened(file, OPS_COLUMNS), OPS_COLUMNS):
+                    rows = zip(*_values(batch, OPS_COLUMNS), strict=True)
                     yield from (op for of, op in rows if of == channel)
-            except (pa.ArrowException, OSError, KeyError) as error:
+            except UNREADABLE as error:
                 raise _unreadable(file, error) from error
 
 
 def _rows(file: Path) -> Iterator[Row]:
     source, of_path = _opened(file, _columns(file)), _channel_of(file)
     try:
-        for batch in source.iter_batches(batch_size=BATCH, columns=_columns(file)):
-            columns = [batch.column(name).to_pylist() for name in COLUMNS]
-            channels = [of_path] * len(batch) if of_path else batch.column(CHANNEL).to_pylist()
-            for channel, message_id, created_ns, *content in zip(channels, *columns, strict=True):
+        for batch in _batches(source, _columns(file)):
+            columns = _values(batch, _columns(file))
+            if of_path:
+                columns.insert(0, [of_path] * len(batch))
+            for channel, message_id, created_ns, *content in zip(*columns, strict=True):
                 when = created_ns if isinstance(created_ns, int) else 0
                 yield Row(when, channel, message_id, *content)
-    except (pa.ArrowException, OSError, KeyError) as error:
+    except UNREADABLE as error:
         raise _unreadable(file, error) from error
+
+
+def _batches(source: pq.ParquetFile, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file; a dictionary that grows as it is read ends with its row group."""
+    for group in range(source.num_row_groups):
+        yield from source.iter_batches(BATCH, row_groups=[group], columns=columns)
+
+
+def _values(batch: pa.RecordBatch, names: Sequence[str]) -> list[list[object]]:
+    """Return columns of a batch as Python values; a cell of a dictionary is made once.
+
+    Raises:
+        ValueError: a cell is longer than `VALUE_MAX`; nothing was made of any.
+    """
+    columns = [batch.column(name) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        cells = column.dictionary if pa.types.is_dictionary(column.type) else column
+        if not pa.types.is_integer(cells.type):
+            longest = pc.max(pc.binary_length(cells)).as_py() or 0
+            if longest > VALUE_MAX:
+                raise ValueError(_too_long(name))
+    return [
+        _spread(column) if pa.types.is_dictionary(column.type) else column.to_pylist()
+        for column in columns
+    ]
+
+
+def _spread(column: pa.DictionaryArray) -> list[object]:
+    """Return the values of rows of a dictionary, those of one cell as one object."""
+    used = column.indices.unique().drop_null()
+    cells = column.dictionary.take(used).to_pylist()
+    made = dict(zip(used.to_pylist(), cells, strict=True))
+    return [made.get(index) for index in column.indices.to_pylist()]
 
 
 def _opened(file: Path, columns: Sequence[str]) -> pq.ParquetFile:
+    """Open a file that has these columns, of their types; what has a dictionary keeps it.
+
+    Raises:
+        LocalError: it cannot be read, or is none of an archive.
+    """
     if not file.is_file():  # a pipe would be waited for, for ever
         raise _unreadable(file, "it is no ordinary file")
     try:
-        source = pq.ParquetFile(file)
-    except (pa.ArrowException, OSError) as error:
+        footer = pq.read_metadata(file)
+        _check(footer, columns)
+        shared = sorted(_with_dictionary(footer) & set(columns))
+        return pq.ParquetFile(file, metadata=footer, read_dictionary=shared)
+    except UNREADABLE as error:
         raise _unreadable(file, error) from error
-    lacking = set(columns) - set(source.schema_arrow.names)
-    if lacking:
-        raise _unreadable(file, f"it has no column {', '.join(sorted(lacking))}")
-    return source
+
+
+def _check(footer: pq.FileMetaData, columns: Sequence[str]) -> None:
+    """Check by a file's footer that its columns are such as an export has.
+
+    Raises:
+        ValueError: they are not.
+    """
+    schema = footer.schema.to_arrow_schema()
+    if lacking := set(columns) - set(schema.names):
+        raise ValueError(f"it has no column {', '.join(sorted(lacking))}")
+    for column in schema:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if column.name in columns and kind not in SAME[TYPES[column.name]]:
+            raise ValueError(f"column {column.name} is {kind}, not {TYPES[column.name]}")
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        for at in range(group.num_columns):
+            part = group.column(at)
+            honest = group.num_rows * VALUE_MAX + PAGES_ROOM
+            if part.path_in_schema in columns and part.total_uncompressed_size > honest:
+                raise ValueError(_too_long(part.path_in_schema))
+
+
+def _with_dictionary(footer: pq.FileMetaData) -> set[str]:
+    """Return the columns of strings and bytes to be read as dictionaries.
+
+    Such are those whose cells are written once for many rows, which would be long for each of
+    these, and those that another writer laid out otherwise. The rest must not be: a dictionary
+    would be made of them, and keep all of a row group.
+    """
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    parts = [group.column(at) for group in groups for at in range(group.num_columns)]
+    coded = {
+        part.path_in_schema
+        for part in parts
+        if part.has_dictionary_page or any("DICTIONARY" in one for one in part.encodings)
+    }
+    schema = footer.schema.to_arrow_schema()
+    return {
+        column.name
+        for column in schema
+        if TYPES.get(column.name) in (pa.string(), pa.binary())
+        and (column.name in coded or column.type != TYPES[column.name])
+    }
+
+
+def _too_long(column: str) -> str:
+    return f"a cell of column {column} is longer than {VALUE_MAX} bytes"
 
 
 def _columns(file: Path) -> list[str]:
