@@ -91,6 +91,7 @@ from sync.view.view import (
     Event,
     FrameKind,
     Level,
+    LineChanged,
     MessageShown,
     Notice,
     ReplacedShown,
@@ -787,9 +788,9 @@ class Node:
         return told_of(channel, governance, ops, self.identity.peer_id, self._called)
 
     def _show(self, event: Event) -> None:
-        """Tell an event; a line of somebody who is out is to be read again, with its mark."""
+        """Tell an event; a line of who is out, new or changed, is read again, with its mark."""
         self._listener(event)
-        if isinstance(event, MessageShown):
+        if isinstance(event, MessageShown | LineChanged):
             group = self._runner.groups.get(event.line.channel)
             governing = None if group is None else group.governing
             for looks in looks_of(event.line, governing):

@@ -235,7 +235,7 @@ class SimulatedView:
             event = replace(event, nick=self._names[event.peer])
         if event is not None:
             self._tell(event)
-        if isinstance(event, MessageShown):
+        if isinstance(event, MessageShown | LineChanged):
             governing = self._groups()[release.channel].governing
             for looks in looks_of(event.line, governing):
                 self._tell(looks)

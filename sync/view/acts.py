@@ -174,7 +174,7 @@ def looks_after(channel: ChannelId, told: Iterable[Event]) -> list[LooksShown]:
 
 
 def looks_of(line: Line, governing: Governing | None) -> list[LooksShown]:
-    """Return that a line which came is to be read again, with its mark: its author is out."""
+    """Return that a line of somebody who is out is to be read again, with its mark."""
     if governing is None or line.own:
         return []
     role = governing.governance.now.role(Key(bytes.fromhex(line.author)))

@@ -6,9 +6,10 @@ import pytest
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Role, SetRole
+from sync.entries.changes import Reactions
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
-from sync.view.view import DiscardedShown, LooksShown
+from sync.view.view import DiscardedShown, LineChanged, LooksShown
 from tests.support.sync.governed_nodes import (
     Club,
     add,
@@ -65,6 +66,29 @@ async def test_who_is_removed_gets_nothing_more_and_is_told_by_whom(tmp_path: Pa
 async def add_op_after(by: Host, club: Club, about: Host) -> None:
     """Govern once more, after a removal."""
     await by.node.act(club.channel, SetRole(key_of(about), Role.ADMIN))
+
+
+async def test_a_line_of_who_is_out_is_read_again_whenever_it_changes(tmp_path: Path) -> None:
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea") as bob,
+        host(tmp_path, "mallory", "tea") as mallory,
+    ):
+        club = await found(alice)
+        await together(club, alice, bob, mallory)
+        line = await mallory.write(club.channel, "buy this")
+        await until(lambda: all("buy this" in one.texts() for one in (alice, bob)), "it came")
+        await bob.node.change(club.channel, Reactions(line, ("+1",)))
+        await until(lambda: alice.shown(LineChanged), "it is reacted to")
+        assert not alice.shown(LooksShown)
+
+        await remove(alice, club, mallory)
+        await until(lambda: level(bob, mallory, club) is Level.STUB, "bob knows of it")
+        await bob.node.change(club.channel, Reactions(line, ("-1",)))
+        await until(lambda: len(alice.shown(LineChanged)) > 1, "it is reacted to otherwise")
+
+        changed = max(at for at, one in enumerate(alice.events) if isinstance(one, LineChanged))
+        assert LooksShown(club.channel) in alice.events[changed:]
 
 
 async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path: Path) -> None:
