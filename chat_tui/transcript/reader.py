@@ -49,7 +49,7 @@ CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the me
 
 
 class Reader(Transcript, can_focus=False, inherit_bindings=False):
-    """Shows a conversation to `nick`, whose name stands out in it.
+    """Shows a conversation to `nick`, whose name stands out in it until `rename`.
 
     The keys of anything that scrolls are not inherited: they would scroll away from the cursor.
     """
@@ -77,6 +77,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Part of that message the cursor is on."""
         self._height = 0
         """Lines there were when it was fitted into them last."""
+        self._nick = nick
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
@@ -288,6 +289,13 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._words = words_of(query)
         self._found.clear()
         self.refresh()
+
+    def rename(self, nick: str) -> None:
+        """Let another name of the reader stand out, and the old one no more."""
+        if nick != self._nick:
+            self._nick, self._own_name = nick, name_of(clean_nick(nick))
+            self._found.clear()
+            self.refresh()
 
     def picked_text(self) -> str:
         """Return the text picked with the mouse, empty if none is."""

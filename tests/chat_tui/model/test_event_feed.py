@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.model.event_feed import (
     EVENTS_MAX,
@@ -180,6 +181,17 @@ def test_other_channels_only_count() -> None:
     fed.note_event(MessageShown(line(2)))
     fed.drain(OTHER)
     assert fed.unread(LOBBY) == 1
+
+
+def test_who_takes_another_name_is_mentioned_by_that_one() -> None:
+    fed = feed()
+    fed.rename("zoe")
+    for at, text in enumerate(("zoe?", "alice?", "@Zoe!")):
+        said = replace(line(1 + at, text), channel=OTHER)
+        fed.note_event(MessageShown(said))
+    fed.drain(LOBBY)
+
+    assert (fed.unread(OTHER), fed.mentioned(OTHER)) == (3, 2)
 
 
 def test_the_next_channel_with_unread_messages_is_found_going_round() -> None:

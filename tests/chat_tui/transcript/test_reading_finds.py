@@ -3,7 +3,9 @@
 from functools import partial
 
 import pytest
+from msgspec.structs import replace
 
+from chat_tui.app.app import ChatApp
 from chat_tui.transcript.choice_screens import ChoiceScreen
 from chat_tui.transcript.find_screen import FindScreen
 from sync.machine import SECOND
@@ -85,6 +87,17 @@ async def test_escape_closes_the_question_for_words() -> None:
         assert not isinstance(app.screen, FindScreen)
 
 
+def underlined(app: ChatApp) -> list[str]:
+    """The words that stand out as one's own name, from the top."""
+    lines = [app.transcript.render_line(y) for y in range(app.transcript.size.height)]
+    return [
+        segment.text
+        for line in lines
+        for segment in line
+        if segment.style is not None and segment.style.underline and segment.style.bold
+    ]
+
+
 async def test_hits_and_ones_own_name_stand_out() -> None:
     async with reading(short_talk()) as (app, pilot):
         await command(pilot, "/search cable")
@@ -100,6 +113,18 @@ async def test_hits_and_ones_own_name_stand_out() -> None:
 
     assert mentions == ["Alice", "@alice"]
     assert hits == [True] * 3
+
+
+async def test_another_own_name_stands_out_from_the_next_look_on() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        before = underlined(app)
+        snapshot = replace(app._chat.snapshot(), nick="cable")
+        app._chat.snapshot = lambda: snapshot  # type: ignore[method-assign]
+        app._tick()
+        await pilot.pause()
+
+        assert before == ["Alice", "@alice"]
+        assert underlined(app) == ["cable"], "the others are in own lines"
 
 
 async def test_mentions_are_listed_and_enter_goes_there() -> None:

@@ -80,6 +80,18 @@ async def test_a_mention_out_of_sight_is_marked_and_one_in_sight_is_not() -> Non
     assert shown.index(UNICODE.probed) == min(marks)
 
 
+async def test_marks_of_mentions_follow_the_name_of_the_reader() -> None:
+    async with reading(long_talk(20), (80, 24)) as (app, pilot):
+        await tick(app, pilot)
+        before = list(app.transcript.marks.values())
+        app.transcript.rename("eve")
+        renamed = list(app.transcript.marks.values())
+        app.transcript.rename("alice")
+
+        assert (before, renamed) == ([Mark.MENTION], [])
+        assert list(app.transcript.marks.values()) == before
+
+
 @pytest.mark.slow
 async def test_hits_are_marked_while_words_are_searched_for() -> None:
     async with reading(long_talk(), (80, 24)) as (app, _):
