@@ -149,11 +149,7 @@ class Conversation:
             return self._park([line], seen=self._attention.watched)
         waited = line.message_id in self._parked or line.message_id in self._pending
         self._pending.discard(line.message_id)
-        counted = line.message_id in self._loading or self._parked.take_line(line.message_id)
-        if line.loading:
-            self._loading.add(line.message_id)
-        else:
-            self._loading.discard(line.message_id)
+        counted = self._take_counted(line)
         index = self.index_of(line.message_id)
         if index is not None and not waited:
             return self._update(index, line)
@@ -173,6 +169,29 @@ class Conversation:
         else:
             changes += self._quote(line)
         return changes + (self._show_parked() if waited else [])
+
+    def pass_by(self, line: Line) -> None:
+        """Count a message as `arrive` does, whose row is read from the disk after a `restart`."""
+        if line.parked:
+            return  # the restart forgets all of these; it counts once its time has come
+        row = self.index_of(line.message_id)
+        here = row is not None and not self.rows[row].line.pending
+        counted = self._take_counted(line) or here
+        if line.own:
+            self._attention.wrote()
+        elif not counted and self._attention.watched:
+            self._attention.catch_up(line.position, line.created_ns)
+        elif not counted:
+            self._attention.miss(line.position)
+
+    def _take_counted(self, line: Line) -> bool:
+        """Return whether a message that comes was counted while it waited, or waits still."""
+        counted = line.message_id in self._loading or self._parked.take_line(line.message_id)
+        if line.loading:
+            self._loading.add(line.message_id)
+        else:
+            self._loading.discard(line.message_id)
+        return counted
 
     def park(self, lines: Sequence[Line]) -> list[Change]:
         """Take in lines that are set aside until their time, as the disk has them."""

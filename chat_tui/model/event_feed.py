@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from msgspec import Struct, field
-
 from chat_tui.model.conversation import BEGINNING, Conversation
+from chat_tui.model.news import News
 from chat_tui.model.row import Change
 from chat_tui.text.mentions import mentions
 from chat_tui.text.namesakes import Names
@@ -60,28 +59,6 @@ EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""
 
 
-class News(Struct):
-    """Changes and notices since the last paint."""
-
-    changes: list[Change] = field(default_factory=list)
-    """Of the rows of the conversation that is shown."""
-    notices: list[Notice] = field(default_factory=list)
-    clocks: list[AheadShown | ClockShown] = field(default_factory=list)
-    """Possible remarks about clocks."""
-    around: bool = False
-    """Whether anything but messages changed: peers, channels, sessions."""
-    flooded: bool = False
-    """Whether the conversation that is shown was emptied, to be read from the disk."""
-    filled: list[Conversation] = field(default_factory=list)
-    """Those in which something missing came: their gaps may be none any more."""
-    again: dict[ChannelId, Conversation] = field(default_factory=dict)
-    """Those whose rows may look different, by what the disk says now."""
-    found: dict[ChannelId, Conversation] = field(default_factory=dict)
-    """Those in which something missing came."""
-    more: bool = False
-    """Set if events are left for the next slice."""
-
-
 class Feed:
     """The conversations of all channels, for the reader `me` called `nick`."""
 
@@ -94,6 +71,8 @@ class Feed:
         self._events: list[Event] = []
         self._flooded = False
         """Set once events were let go that came behind these."""
+        self._early: set[MessageId] = set()
+        """Messages that were kept when that began, and wait: they count as they are drained."""
         self._batch: deque[Event] = deque()
         """Events that are being drained, older than all others."""
         self._batch_flooded = False
@@ -170,11 +149,20 @@ class Feed:
             self._mentions[channel] = before + mentions(clean_text(line.text), self._nick)
 
     def note_event(self, event: Event) -> None:
-        """Remember an event for the next paint."""
+        """Remember an event for the next paint; of too many, messages are counted alone."""
         if len(self._events) < EVENTS_MAX or isinstance(event, Notice):
             self._events.append(event)
-        else:
+            return
+        if not self._flooded:
             self._flooded = True
+            waiting = (one for held in (self._batch, self._events) for one in held)
+            self._early = {one.line.message_id for one in waiting if isinstance(one, PreviewShown)}
+        if isinstance(event, MessageShown | PreviewShown):
+            line = event.line
+            if line.message_id not in self._early:  # else it counts when that one is drained
+                unread = self.unread(line.channel)
+                self.conversation(line.channel).pass_by(line)
+                self._count_mention(line, unread)
 
     def drain(self, shown: ChannelId | None, enough: Callable[[], bool] | None = None) -> News:
         """Bring all conversations up to date; `shown` is the channel on the screen.
@@ -186,6 +174,7 @@ class Feed:
             self._batch.extend(self._events)
             self._events.clear()
             self._batch_flooded, self._flooded = self._flooded, False
+            self._early.clear()
         while self._batch:
             self._take(self._batch.popleft(), shown, news)
             if enough is not None and enough():
