@@ -29,6 +29,9 @@ class Pager:
     """Reads `history`, one page of a conversation at a time.
 
     A refusal of the disk goes to `report` as a sentence; that conversation asks no more for now.
+
+    Rule: nothing is read between a change of the rows and its being told, so that who shows them
+    never sees rows that were not told of. What the rows of a page answer is read by `quote`.
     """
 
     def __init__(self, history: History, report: Callable[[str], None]) -> None:
@@ -41,21 +44,21 @@ class Pager:
         if conversation.loading:
             return []
         async with self._one_at_a_time:
-            return await self._older(conversation) + await self._quote(conversation)
+            return await self._older(conversation)
 
     async def newer(self, conversation: Conversation) -> list[Change]:
         """Page in what comes after the last row."""
         if conversation.loading:
             return []
         async with self._one_at_a_time:
-            return await self._newer(conversation) + await self._quote(conversation)
+            return await self._newer(conversation)
 
     async def around(self, conversation: Conversation, position: Position) -> list[Change]:
         """Have the rows around `position` in memory; those of now go, if it is not among them."""
         async with self._one_at_a_time:
             if conversation.covers(position):
                 return []
-            return await self._around(conversation, position) + await self._quote(conversation)
+            return await self._around(conversation, position)
 
     async def quote(self, conversation: Conversation) -> list[Change]:
         """Read the messages that rows in memory answer and of which nothing is known yet."""
