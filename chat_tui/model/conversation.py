@@ -427,6 +427,16 @@ class Conversation:
         self.stuck, self.has_older = True, False
         return self._end_load()
 
+    def drop_load(self) -> None:
+        """Note that nobody waits for the page any more: the rows, and what can be read, stay.
+
+        What came meanwhile and has no row stands outside of them: it is read from the disk.
+        """
+        self._aside.clear()
+        self.loading = self._moving = False
+        self._settled.clear()
+        self._changed.clear()
+
     def trim(self, shown: int) -> list[Change]:
         """Forget the rows farthest from row `shown` if there are too many; the disk has them."""
         surplus = len(self.rows) - ROWS_KEPT

@@ -1,7 +1,8 @@
 """Pages of history from the disk into a conversation."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
 from chat_tui.client.parked_lines import READ_MAX
@@ -43,19 +44,19 @@ class Pager:
         """Page in what comes before the first row; the newest lines if there is none."""
         if conversation.loading:
             return []
-        async with self._one_at_a_time:
+        async with self._turn(conversation):
             return await self._older(conversation)
 
     async def newer(self, conversation: Conversation) -> list[Change]:
         """Page in what comes after the last row."""
         if conversation.loading:
             return []
-        async with self._one_at_a_time:
+        async with self._turn(conversation):
             return await self._newer(conversation)
 
     async def around(self, conversation: Conversation, position: Position) -> list[Change]:
         """Have the rows around `position` in memory; those of now go, if it is not among them."""
-        async with self._one_at_a_time:
+        async with self._turn(conversation):
             if conversation.covers(position):
                 return []
             return await self._around(conversation, position)
@@ -108,6 +109,16 @@ class Pager:
                 break
             after = page[-1].position
         return changes
+
+    @asynccontextmanager
+    async def _turn(self, conversation: Conversation) -> AsyncIterator[None]:
+        """Wait for the other reads; a load that is cancelled is as if it had not begun."""
+        async with self._one_at_a_time:
+            try:
+                yield
+            except asyncio.CancelledError:
+                conversation.drop_load()
+                raise
 
     async def _around(self, conversation: Conversation, position: Position) -> list[Change]:
         channel = conversation.channel

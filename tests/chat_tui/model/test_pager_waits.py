@@ -9,7 +9,7 @@ from chat_tui.model.conversation import Conversation
 from chat_tui.model.pager import Pager
 from chat_tui.model.row import Change
 from sync.view.view import Position
-from tests.support.chat_tui.conversations import replay
+from tests.support.chat_tui.conversations import line, replay
 from tests.support.chat_tui.scenes import ALICE, Scene
 from tests.support.chat_tui.slow_disks import LINES, SlowDisk, replies_far_apart
 
@@ -87,3 +87,46 @@ async def test_what_the_rows_of_a_page_answer_is_read_after_it(path: str, start:
     replies = [row for row in held.rows if row.line.reply_to is not None]
     assert replies
     assert all(row.quote.startswith("bob: line ") for row in replies)
+
+
+@LOADS
+async def test_a_load_that_is_cancelled_ends_and_the_next_one_is_read(
+    path: str, start: int
+) -> None:
+    scene = replies_far_apart()
+    held = await read_around(scene, start)
+    slow = "page_after" if path == "newer" else "page"
+    disk, history = SlowDisk.under(scene.chat.history, slow)
+    pager = Pager(history, pytest.fail)
+    rows = list(held.rows)
+
+    going = asyncio.ensure_future(load(path, scene)(pager, held))
+    await disk.asked.wait()
+    going.cancel()
+    await asyncio.wait([going])
+    after = (held.loading, held.stuck, list(held.rows))
+    disk.free.set()
+    changes = await load(path, scene)(pager, held)
+
+    assert going.cancelled()
+    assert after == (False, False, rows)
+    assert changes
+
+
+async def test_what_comes_while_a_load_is_cancelled_has_its_row_once() -> None:
+    scene = replies_far_apart()
+    held = await read_around(scene, LINES - 50)
+    disk, history = SlowDisk.under(scene.chat.history, "page")
+    pager = Pager(history, pytest.fail)
+    came = line(2**62, "a new line", seconds=1)
+
+    going = asyncio.ensure_future(pager.around(held, place(scene, 5)))
+    await disk.asked.wait()
+    told = held.arrive(came)
+    rows = len(held.rows)
+    going.cancel()
+    await asyncio.wait([going])
+
+    assert told
+    assert len(held.rows) == rows
+    assert [row.text for row in held.rows].count("a new line") == 1
