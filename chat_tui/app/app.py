@@ -418,7 +418,10 @@ class ChatApp(Overlays):
             self.composer.move(self._channel, channel)
             self._channel = channel
             was_selecting = self.transcript.has_focus
-            self.transcript.show(self._feed.conversation(channel))
+            held = self._feed.conversation(channel)
+            if held.has_newer or held.stuck:
+                held.restart()  # it is shown at its newest message, which is not in memory
+            self.transcript.show(held)
             if was_selecting:
                 self.composer.focus()  # nothing is selected there, so keys would go nowhere
         self._tick()

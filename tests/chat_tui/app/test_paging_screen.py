@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
-from sync.machine import SECOND
+from sync.machine import SECOND, ChannelId
 from tests.support.chat_tui.readings import paint, press, reading, selected, shown, until
 from tests.support.chat_tui.scenes import BOB
 from tests.support.chat_tui.slow_disks import LINES, replies_far_apart, slow_down
@@ -86,3 +86,19 @@ async def test_who_goes_to_the_first_line_and_at_once_to_the_last_can_read_on() 
         await go_up(app, pilot)
 
     assert app.transcript.conversation.rows[0].text == "line 650"
+
+
+async def test_a_channel_left_at_an_old_place_is_opened_at_its_newest_line() -> None:
+    scene = replies_far_apart()
+    async with reading(scene) as (app, pilot):
+        await until(pilot, lambda: not unsaid(app))
+        left = app.transcript.conversation
+        await press(pilot, "ctrl+t", "home")
+        await until(pilot, lambda: left.has_newer and not left.loading)
+        app._open(ChannelId("f" * 32))
+        app._open(left.channel)
+        await until(pilot, lambda: left.rows and not left.loading)
+        lines = (left.rows[-1].text, left.has_newer)
+
+    assert app.transcript.conversation is left
+    assert lines == (f"line {LINES - 1}", False)
