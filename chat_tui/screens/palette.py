@@ -23,6 +23,7 @@ from chat_tui.terminal.front_to_back import FrontModal
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells, wrap
+from chat_tui.widgets.choices import Choices
 from chat_tui.wording import sentences
 from sync.view.view import Snapshot
 
@@ -159,7 +160,7 @@ class Palette(FrontModal[str | None]):
             frame.border_title = f" {self._title} "
             frame.border_subtitle = with_keys(" Enter does it, {close} closes ", keys_of(self))
             yield Input(placeholder="Part of its name", compact=True)
-            yield OptionList(markup=False)
+            yield Choices(markup=False)
 
     def on_mount(self) -> None:
         """Show everything."""

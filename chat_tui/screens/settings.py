@@ -25,6 +25,7 @@ from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick, clip_cells
 from chat_tui.transcript.layout_options import taste_of
+from chat_tui.widgets.choices import Choices
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from chat_tui.wording.panels import DIM, TITLE
@@ -110,7 +111,7 @@ class SettingsScreen(FrontModal[None]):
         """The list, what the highlighted one does, where a value is typed, and the sample."""
         with Vertical(id="settings") as frame:
             frame.border_title = " Settings "
-            yield OptionList(*self._options(), markup=False)
+            yield Choices(*self._options(), markup=False)
             yield Panel(id="about")
             yield Input(compact=True, select_on_focus=False)
             yield self._sample

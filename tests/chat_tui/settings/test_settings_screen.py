@@ -127,6 +127,35 @@ async def test_tab_goes_from_part_to_part_and_round() -> None:
         assert option.id == at[-2]
 
 
+@pytest.mark.parametrize("key", ["left", "right", "tab", "delete"])
+async def test_a_page_up_over_the_first_heading_ends_at_the_first_setting(key: str) -> None:
+    async with reading(scenes.empty()) as (_, pilot):
+        screen = await go_to(pilot, "time_format")
+        choices = screen.query_one(OptionList)
+        await pilot.press("pageup")
+        first = choices.highlighted_option
+        await pilot.press(key)
+        await pilot.pause()
+
+        assert first is not None
+        assert first.id == schema.SETTINGS[0].name
+        assert choices.highlighted_option is not None
+
+
+@pytest.mark.parametrize("key", ["pageup", "pagedown"])
+async def test_in_a_window_of_one_line_pages_of_settings_move_nothing(key: str) -> None:
+    async with reading(scenes.empty()) as (_, pilot):
+        screen = await go_to(pilot, "theme")
+        await pilot.resize_terminal(80, 1)
+        await pilot.pause()
+        await pilot.press(key, "left")
+        await pilot.pause()
+        option = screen.query_one(OptionList).highlighted_option
+
+    assert option is not None
+    assert option.id == "theme"
+
+
 async def test_a_name_is_told_to_the_chat_or_the_reason_said() -> None:
     async with reading(scenes.empty()) as (app, pilot):
         await go_to(pilot, "name")
