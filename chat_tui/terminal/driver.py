@@ -178,8 +178,8 @@ class Terminal(LinuxDriver):
             return
         if self._early:
             self._early, typed = False, typed.replace(b"\n", b"\r")
-        if text := self._decoder.decode(typed):
-            self._pass_on(self._parser.feed(text))
+        for character in self._decoder.decode(typed):  # one by one: each may end the parser
+            self._pass_on(self._parser.feed(character))
         self._look_no_more()
         self._look(LOOKS)
 
@@ -201,7 +201,13 @@ class Terminal(LinuxDriver):
         self._look_no_more()
 
     def _pass_on(self, messages: Iterable[Message]) -> None:
-        for message in messages:
+        """Give out what the parser understood; begin with a new one if it failed for good."""
+        try:
+            understood = list(messages)
+        except (ValueError, ArithmeticError) as error:  # no number, no code point, no pixels
+            self._parser = _after(self._parser, error)
+            return
+        for message in understood:
             if isinstance(message, CursorPosition):
                 self._hear_width(message.x)
             else:
@@ -228,3 +234,17 @@ class Terminal(LinuxDriver):
             pairs = zip(Joined, self._widths, strict=True)
             agreed = frozenset(kind for kind, width in pairs if width == CELLS)
             self._app.call_later(self._app.hear_widths, agreed)
+
+
+def _after(failed: XTermParser, error: Exception) -> XTermParser:
+    """Return a parser to go on with, which drops what was half read.
+
+    It knows the window as the other did, except one that has no size: no mouse can be placed there.
+    """
+    parser = XTermParser()
+    if not isinstance(error, ZeroDivisionError):
+        parser.mouse_pixels = failed.mouse_pixels
+        parser.terminal_size = failed.terminal_size
+        parser.terminal_pixel_size = failed.terminal_pixel_size
+        parser.last_x, parser.last_y = failed.last_x, failed.last_y
+    return parser

@@ -2,8 +2,14 @@
 
 import os
 import pty
+import select
 import subprocess
 import sys
+
+import pytest
+
+SILENCE_S = 15
+"""Seconds without a word from a program that nothing more is waited for."""
 
 WRITES = """
 import os, sys
@@ -41,6 +47,37 @@ Hearer(driver_class=Terminal).run()
 """Says which key it has heard, and which threads it has."""
 
 
+WRITES_DOWN = """
+from textual.app import App
+from textual.events import MouseMove
+from chat_tui.terminal.driver import Terminal
+
+class Hearer(App):
+    heard = ""
+
+    def on_mount(self):
+        self._driver.write("READY")
+
+    def on_key(self, event):
+        self.heard += event.key
+        if event.key == "q":
+            self.say()
+
+    async def on_event(self, event):
+        if isinstance(event, MouseMove):  # whatever lies there
+            self.heard += f"({event.x:.0f},{event.y:.0f})"
+            self.say()
+        await super().on_event(event)
+
+    def say(self):
+        self._driver.write(f"HEARD {self.heard}.")
+        self.exit()
+
+Hearer(driver_class=Terminal).run()
+"""
+"""Says which keys and movements it has heard once there is a q or a movement among them."""
+
+
 def output_of(program: str, typed: bytes = b"") -> bytes:
     """All that a program writes to a terminal of its own, where keys are typed once it is ready."""
     ours, its = pty.openpty()
@@ -49,7 +86,7 @@ def output_of(program: str, typed: bytes = b"") -> bytes:
         os.close(its)
         output = b""
         try:
-            while some := os.read(ours, 65_536):
+            while select.select([ours], [], [], SILENCE_S)[0] and (some := os.read(ours, 65_536)):
                 output += some
                 if typed and b"READY" in output:
                     os.write(ours, typed)
@@ -57,6 +94,7 @@ def output_of(program: str, typed: bytes = b"") -> bytes:
         except OSError:  # the last one who had the other end open is gone
             process.wait()
         finally:
+            process.kill()  # one that is silent, and may be deaf
             os.close(ours)
     return output
 
@@ -74,3 +112,19 @@ def test_keys_are_read_by_the_event_loop() -> None:
     assert "HEARD ä".encode() in output
     assert b"MainThread" in output
     assert b"textual-input" not in output
+
+
+@pytest.mark.parametrize(
+    "sequence", ["\x1b[97:65;2u", "\x1b[1;1:1A", "\x1b[9999999u", "\x1b[99999999999999999999u"]
+)
+def test_a_sequence_that_nobody_understands_is_dropped_alone(sequence: str) -> None:
+    output = output_of(WRITES_DOWN, f"ab{sequence}cq".encode())
+
+    assert b"HEARD abcq." in output
+
+
+def test_after_a_window_without_pixels_the_mouse_is_heard_in_cells() -> None:
+    moved = "\x1b[<35;5;6M"
+    output = output_of(WRITES_DOWN, f"\x1b[48;24;80;0;0t{moved}{moved}".encode())
+
+    assert b"HEARD (4,5)." in output
