@@ -49,6 +49,12 @@ a tone two cells of its own, which pushed our mark off the line); without it the
 has been asked and agrees with us, see `chat_tui.text.emoji_sequences`, those of emoji stay."""
 
 
+_CONTROLS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+"""C0 and C1 but newline and tab, and all that say in which direction letters run."""
+
+
 def clean_text(text: str) -> str:
     """Return `text` without anything that could steer a terminal or hide itself.
 
@@ -65,6 +71,17 @@ def clean_text(text: str) -> str:
         cleaned += (_without_joints(text[at:start]), text[start:end])
         at = end
     return "".join([*cleaned, _without_joints(text[at:])])
+
+
+def without_controls(text: str) -> str:
+    """Return a text of our own without what would steer the terminal it is written in.
+
+    Joints of letters and emoji stay, unlike in `clean_text`: others may be able to show them.
+    """
+    text = _ANSI_SEQUENCE.sub("", text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\u2028", "\n").replace("\u2029", "\n")
+    return _CONTROLS.sub("", text)
 
 
 def _without_joints(text: str) -> str:

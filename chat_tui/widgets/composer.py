@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from chat_tui.keys.places import Place
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal.key_bindings import bindings_of
+from chat_tui.text.safe_text import without_controls
 from chat_tui.text.slash import is_command
 from chat_tui.text.times import count
 from chat_tui.widgets.completion import special
@@ -173,7 +174,7 @@ class Composer(StyledOnce):
                 self.border_subtitle = f"{length}: Esc takes them out"
             elif is_command(text):
                 self.select_all()
-                self._refused = text
+                self._refused = self.text
 
     def offer(self, text: str) -> None:
         """Put a text in to be gone on with, unless another one was begun."""
@@ -224,7 +225,7 @@ class Composer(StyledOnce):
             event.prevent_default()  # or Alt+A, a key of the application, would type an a
 
     def on_paste(self, event: Paste) -> None:
-        """Insert what was pasted, newlines and all; refuse what no message could hold."""
+        """Insert what was pasted, newlines and all, without controls; refuse what is too long."""
         event.prevent_default()
         event.stop()
         if len(event.text) > PASTE_MAX:
@@ -234,7 +235,7 @@ class Composer(StyledOnce):
             )
             self.post_message(Refused(text))
             return
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        text = without_controls(event.text)
         self.insert(text)
         if length := self._length(text):
             self._pasted = text
@@ -304,5 +305,5 @@ class Composer(StyledOnce):
         """Put `text` in, which is no typing: nobody hears of a change."""
         self._forget_paste()
         with self.prevent(TextArea.Changed):
-            self.text = text
+            self.text = without_controls(text)
         self.move_cursor(self.document.end)

@@ -85,6 +85,38 @@ async def test_pasting_never_sends() -> None:
         assert (app.sent, app.composer.text) == ([], "one\ntwo\nthree\n")
 
 
+@pytest.mark.parametrize(
+    ("pasted", "written"),
+    [
+        ("log: \x1b[31;1mERROR\x1b[0m", "log: ERROR"),
+        ("abc\x9b2Jdef\x9d0;hacked\x9c", "abc2Jdef0;hacked"),
+        ("a\x07b\x08c\x0ed\x7fe\x85f", "abcdef"),
+        ("a\u202eb\u2066c\u200fd\u061ce", "abcde"),
+        ("two\u2028lines", "two\nlines"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("\U0001f468\u200d\U0001f469 \u2764\ufe0f", "\U0001f468\u200d\U0001f469 \u2764\ufe0f"),
+    ],
+)
+async def test_what_steers_a_terminal_is_neither_pasted_nor_put_back(
+    pasted: str, written: str
+) -> None:
+    async with desk() as (app, pilot):
+        app.composer.post_message(Paste(pasted))
+        await pilot.pause()
+        seen = app.composer.take_text()
+        app.composer.offer(pasted)
+
+        assert (seen, app.composer.text) == (written, written)
+
+
+async def test_a_command_that_comes_back_without_its_controls_stands_selected() -> None:
+    async with desk() as (app, pilot):
+        app.composer.restore("/topic a\x9bb")
+        await pilot.press("escape")
+
+        assert app.composer.text == ""
+
+
 async def test_too_long_a_paste_is_refused_whole() -> None:
     async with desk() as (app, pilot):
         app.composer.post_message(Paste("x" * (PASTE_MAX + 1)))
