@@ -16,11 +16,12 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import CursorPosition
+from textual.events import CursorPosition, Paste
 from textual.message import Message
 
 from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
 from chat_tui.terminal.outlet import Outlet
+from chat_tui.terminal.pastes import Pastes
 from chat_tui.text.emoji_sequences import CELLS, Joined
 
 LOOK_S: Final = 0.1
@@ -157,7 +158,7 @@ class Terminal(LinuxDriver):
 
     def _hear_keys(self) -> None:
         """Read keys whenever there are some."""
-        self._parser = XTermParser(self._debug)
+        self._parser, self._pastes = XTermParser(self._debug), Pastes()
         self._decoder = getincrementaldecoder("utf-8")(errors="replace")
         # Typed before the terminal was ours, which says Enter in another way.
         self._early = bool(select.select([self.fileno], [], [], 0)[0])
@@ -179,9 +180,20 @@ class Terminal(LinuxDriver):
         if self._early:
             self._early, typed = False, typed.replace(b"\n", b"\r")
         for character in self._decoder.decode(typed):  # one by one: each may end the parser
-            self._pass_on(self._parser.feed(character))
+            self._hear(character)
         self._look_no_more()
         self._look(LOOKS)
+
+    def _hear(self, character: str) -> None:
+        """Take a character, which is part of a key or of a paste."""
+        within = self._pastes.begun
+        pasted = self._pastes.take(character)
+        if pasted is not None:
+            self._pass_on([Paste(pasted)])
+        elif not within and self._pastes.begun:
+            self._parser = _after(self._parser)  # without the mark, which it has half read
+        elif not within:
+            self._pass_on(self._parser.feed(character))
 
     def _look(self, times: int) -> None:
         """Look whether what was typed last is a whole key, and again in a while."""
@@ -205,7 +217,7 @@ class Terminal(LinuxDriver):
         try:
             understood = list(messages)
         except (ValueError, ArithmeticError) as error:  # no number, no code point, no pixels
-            self._parser = _after(self._parser, error)
+            self._parser = _after(self._parser, sized=not isinstance(error, ZeroDivisionError))
             return
         for message in understood:
             if isinstance(message, CursorPosition):
@@ -236,15 +248,15 @@ class Terminal(LinuxDriver):
             self._app.call_later(self._app.hear_widths, agreed)
 
 
-def _after(failed: XTermParser, error: Exception) -> XTermParser:
+def _after(before: XTermParser, *, sized: bool = True) -> XTermParser:
     """Return a parser to go on with, which drops what was half read.
 
-    It knows the window as the other did, except one that has no size: no mouse can be placed there.
+    It knows the window as the other did, unless that has no size: no mouse can be placed there.
     """
     parser = XTermParser()
-    if not isinstance(error, ZeroDivisionError):
-        parser.mouse_pixels = failed.mouse_pixels
-        parser.terminal_size = failed.terminal_size
-        parser.terminal_pixel_size = failed.terminal_pixel_size
-        parser.last_x, parser.last_y = failed.last_x, failed.last_y
+    if sized:
+        parser.mouse_pixels = before.mouse_pixels
+        parser.terminal_size = before.terminal_size
+        parser.terminal_pixel_size = before.terminal_pixel_size
+        parser.last_x, parser.last_y = before.last_x, before.last_y
     return parser

@@ -63,6 +63,9 @@ class Hearer(App):
         if event.key == "q":
             self.say()
 
+    def on_paste(self, event):
+        self.heard += f"<{ascii(event.text)}>"
+
     async def on_event(self, event):
         if isinstance(event, MouseMove):  # whatever lies there
             self.heard += f"({event.x:.0f},{event.y:.0f})"
@@ -75,7 +78,7 @@ class Hearer(App):
 
 Hearer(driver_class=Terminal).run()
 """
-"""Says which keys and movements it has heard once there is a q or a movement among them."""
+"""Says which keys, pastes and movements it has heard once there is a q or a movement among them."""
 
 
 def output_of(program: str, typed: bytes = b"") -> bytes:
@@ -128,3 +131,10 @@ def test_after_a_window_without_pixels_the_mouse_is_heard_in_cells() -> None:
     output = output_of(WRITES_DOWN, f"\x1b[48;24;80;0;0t{moved}{moved}".encode())
 
     assert b"HEARD (4,5)." in output
+
+
+@pytest.mark.parametrize("pasted", ["see \x1b\r/me pasted this", "\x1b[31;1mred\x1b[0m", "a\x1b"])
+def test_an_escape_in_a_paste_is_no_key(pasted: str) -> None:
+    output = output_of(WRITES_DOWN, f"ab\x1b[200~{pasted}\x1b[201~cq".encode())
+
+    assert f"HEARD ab<{pasted!a}>cq.".encode() in output
