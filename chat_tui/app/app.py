@@ -577,8 +577,8 @@ class ChatApp(Overlays):
         """Bring everything up to date that is not a message."""
         self._announcer.look()
         snapshot = self._chat.snapshot()
-        self._feed.rename(snapshot.nick)
-        self.transcript.rename(snapshot.nick)
+        if self._feed.rename(snapshot.nick):
+            self.transcript.rename(snapshot.nick)
         self._around.held = self._inputs.held
         if not snapshot.disk:
             self._inputs.try_again()

@@ -88,11 +88,13 @@ class Feed:
         for peer in peers:
             self._names.hear(peer.peer, peer.nick)
 
-    def rename(self, nick: str) -> None:
-        """Take another name of the reader, by which messages are addressed to them from now on."""
-        if nick != self._nick:
-            self._nick = nick
-            self._names.hear(self._me, nick)
+    def rename(self, nick: str) -> bool:
+        """Address messages to the reader by this name from now on; return whether it is another."""
+        if nick == self._nick:
+            return False
+        self._nick = nick
+        self._names.hear(self._me, nick)
+        return True
 
     def unread(self, channel: ChannelId) -> int:
         """Return how many messages of a channel nobody has seen."""

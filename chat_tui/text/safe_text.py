@@ -62,9 +62,7 @@ def clean_text(text: str) -> str:
     """
     if _HARMLESS.fullmatch(text):
         return text
-    text = _ANSI_SEQUENCE.sub("", text)
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
-    text = text.replace("\u2028", "\n").replace("\u2029", "\n")
+    text = _with_newlines(text).replace("\t", "    ")
     cleaned: list[str] = []
     at = 0
     for start, end in kept_in(text):
@@ -78,10 +76,14 @@ def without_controls(text: str) -> str:
 
     Joints of letters and emoji stay, unlike in `clean_text`: others may be able to show them.
     """
+    return _CONTROLS.sub("", _with_newlines(text))
+
+
+def _with_newlines(text: str) -> str:
+    """Return a text without sequences for a terminal, whose lines all end in the same way."""
     text = _ANSI_SEQUENCE.sub("", text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = text.replace("\u2028", "\n").replace("\u2029", "\n")
-    return _CONTROLS.sub("", text)
+    return text.replace("\u2028", "\n").replace("\u2029", "\n")
 
 
 def _without_joints(text: str) -> str:

@@ -77,7 +77,6 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Part of that message the cursor is on."""
         self._height = 0
         """Lines there were when it was fitted into them last."""
-        self._nick = nick
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
@@ -292,10 +291,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def rename(self, nick: str) -> None:
         """Let another name of the reader stand out, and the old one no more."""
-        if nick != self._nick:
-            self._nick, self._own_name = nick, name_of(clean_nick(nick))
-            self._found.clear()
-            self.refresh()
+        self._own_name = name_of(clean_nick(nick))
+        self._found.clear()
+        self.refresh()
 
     def picked_text(self) -> str:
         """Return the text picked with the mouse, empty if none is."""

@@ -81,10 +81,9 @@ class MarkedReader(Reader):
 
     def rename(self, nick: str) -> None:
         """Mark the mentions of another name at once."""
-        if nick != self._nick:
-            super().rename(nick)
-            self._named.clear()
-            self.show_marks()
+        super().rename(nick)
+        self._named.clear()
+        self.show_marks()
 
     def show_marks(self) -> None:
         """Paint the scroll bar again if its marks are others."""

@@ -17,7 +17,6 @@ from sync.net.clock import Clock
 from sync.net.engine import Engine
 from sync.net.links.mesh import Mesh
 from sync.release import RELEASED_NS
-from sync.runner.runner import Runner
 
 CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of a clock smaller than this are told to nobody: a LAN's delays vary by less."""
@@ -38,14 +37,12 @@ class Clocks:
     Attributes:
         clock: of this computer.
         mesh: whose peers tell theirs.
-        runner: of the channels.
-        engine: has the machines look at what they were told.
+        engine: of the channels; has their machines look at what they were told.
         policy: who answers when it is asked whose clock is right.
     """
 
     clock: Clock
     mesh: Mesh
-    runner: Runner
     engine: Engine
     policy: Policy
     _own: OwnClock | None = None
@@ -64,7 +61,7 @@ class Clocks:
         if not was_set and own == before:
             return
         self._own = replace(own, was_set=False)
-        self.runner.feed_all(own)
+        self.engine.runner.feed_all(own)
         self.engine.wake()
 
     def tell_policy(self, policy: Policy) -> None:
@@ -82,7 +79,7 @@ class Clocks:
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """Tell a channel of a member's clock, if that is known and differs from what was told."""
         link = self.mesh.link_to(peer, channel)
-        if link is None or link.wall_offset is None or channel not in self.runner.groups:
+        if link is None or link.wall_offset is None or channel not in self.engine.runner.groups:
             return
         standing = peer in self.mesh.verified or peer in self.mesh.met
         host = link.stream.remote_address[0]
@@ -106,7 +103,7 @@ class Clocks:
         """Return by whose clock we go, as `peer` is told."""
         told = Follows.NOBODY
         for channel in self.mesh.shared_with(peer):
-            group = self.runner.groups.get(channel)
+            group = self.engine.runner.groups.get(channel)
             if group is not None:
                 told = max(told, group.aside.reference.follows(peer), key=lambda one: one.value)
         return told

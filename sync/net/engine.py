@@ -96,7 +96,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
         self._turned = asyncio.Event()
-        """Set whenever a turn is over."""
+        """Set whenever the inputs of a turn are done with."""
         self._released = 0
         """Number of inputs taken whose effects are out, or that have not happened."""
         self._taken_up: set[ChannelId] = set()
@@ -116,12 +116,10 @@ class Engine:
 
     def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to a channel's machines."""
-        if self._ill:
-            fate = RULES[type(event)].ill
-            if fate is not Ill.WAITS:
-                if fate is not Ill.LET_GO:
-                    self._meanwhile.keep(Addressed(channel, event))
-                return
+        if self._ill and (fate := RULES[type(event)].ill) is not Ill.WAITS:
+            if fate is not Ill.LET_GO:
+                self._meanwhile.keep(Addressed(channel, event))
+            return
         self.runner.queue_input(channel, event)
         self._wake.set()
 

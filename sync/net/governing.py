@@ -51,6 +51,7 @@ from sync.net.entering import Entering
 from sync.net.epochs import Epochs
 from sync.net.key_store import KeyStore, Ticket
 from sync.net.links.frames import Told
+from sync.runner.runner import LEFT
 from sync.sds.parameters import LAN
 
 PLAIN: Final = "Nobody governs this channel: /govern founds a governed one that goes on after it."
@@ -393,7 +394,7 @@ class GroupDriver:
         """
         membership = self._host.membership(channel)
         if membership is None:
-            raise LocalError("You are not in that channel: /join it first.")
+            raise LocalError(LEFT)
         if not membership.governed:
             raise LocalError(PLAIN)
         if self._host.governance(channel) is None:

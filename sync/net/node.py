@@ -177,7 +177,7 @@ class Node:
         self._discovery = Discovery(system.draw(INSTANCE_SIZE).hex(), self._on_found, self.spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
-        self.clocks = Clocks(self.clock, self.mesh, self._runner, self._engine, options.clock)
+        self.clocks = Clocks(self.clock, self.mesh, self._engine, options.clock)
         """Tells the channels of clocks."""
         self.knocks = Knocks(identity, self.mesh, self.secrets, self.refused)
         self.ticking = Ticking(

@@ -68,11 +68,6 @@ class Peeling:
     def __len__(self) -> int:
         return len(self._left)
 
-    @property
-    def found(self) -> int:
-        """Number of ids found so far."""
-        return self._count
-
     def hashes(self, sign: int) -> Words:
         """Return what was found, (n, 4): with a sign of 1 theirs, of -1 ours."""
         found = np.concatenate([rows[signs == sign] for rows, signs in self._found])

@@ -188,7 +188,8 @@ def test_noise_never_decodes() -> None:
     rng = np.random.default_rng(1)
     rows = rng.integers(0, 2**64, (MANY, 5), dtype=np.uint64)
     one = hostile(Symbols(rows, np.ones(MANY, np.int32)))
-    assert (one.progress, one.found) == (Progress.STUCK, 0)
+    assert one.progress is Progress.STUCK
+    assert not len(one.hashes(1)) + len(one.hashes(-1))
 
 
 def test_another_key_decodes_nothing() -> None:
@@ -196,7 +197,8 @@ def test_another_key_decodes_nothing() -> None:
     theirs = Symbols.empty(64)
     theirs.put(columns(hashes), SketchKey.of(derived(b"another")))
     one = hostile(theirs)
-    assert (one.progress, one.found) == (Progress.STUCK, 0)
+    assert one.progress is Progress.STUCK
+    assert not len(one.hashes(1)) + len(one.hashes(-1))
 
 
 def test_a_wrong_number_is_never_done() -> None:
