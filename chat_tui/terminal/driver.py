@@ -1,7 +1,7 @@
-"""The terminal as Textual drives it, which may be gone from one moment to the next.
+"""The terminal as Textual drives it, which may be gone from one moment to the next, or stand still.
 
-A failed write would end Textual's writer thread; the queue before it would fill, and then the
-whole program, engine and all, would wait for room for ever, with the profile locked.
+Neither may hold up the program, engine and all, with the profile locked: the outlet waits for
+nothing, and while it is behind no pictures are made for it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import select
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from textual._xterm_parser import XTermParser
 from textual.app import App
@@ -60,8 +60,9 @@ class Terminal(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         assert self._file is not None
-        self._outlet = Outlet(self._file)
-        self._file = cast("Any", self._outlet)
+        self._outlet = Outlet(self._file, self._caught_up)
+        self._left_out = False
+        """True if a picture was not painted, since the terminal was behind."""
         self._looking: asyncio.TimerHandle | None = None
         """The next look at whether what was typed last is a whole key."""
         self._widths: list[int] | None = None
@@ -75,6 +76,9 @@ class Terminal(LinuxDriver):
             os.kill(os.getpid(), signal.SIGSTOP)
         self._outlet.open()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
+        assert self._writer_thread is not None
+        self._writer_thread.stop()  # is given nothing, see `write`
+        self._writer_thread = None
         self._hear_keys()
         self.write(PUSH_TITLE)
         self._ask_widths()
@@ -96,14 +100,23 @@ class Terminal(LinuxDriver):
         super().stop_application_mode()
 
     def write(self, data: str) -> None:
-        """Write at once what the terminal takes, and the rest after that in Textual's thread."""
-        if rest := self._outlet.write_at_once(data):
-            super().write(cast("str", rest))
+        """Write what the terminal takes now, and the rest when it takes more."""
+        self._outlet.write(data)
 
     def close(self) -> None:
         """Write what is left, and give back what was taken with `start_application_mode`."""
-        super().close()
         self._outlet.close()
+
+    def leaves_out(self) -> bool:
+        """Return whether a picture is not to be painted now: the newest is, once there is room."""
+        self._left_out |= self._outlet.behind
+        return self._outlet.behind
+
+    def _caught_up(self) -> None:
+        """Paint what was left out, as it is by now."""
+        if self._left_out:
+            self._left_out = False
+            self._app.call_later(self._app.refresh, layout=True)
 
     def hear_mouse(self, *, on: bool) -> None:
         """Ask the terminal for what the mouse does, or leave the mouse to it."""

@@ -1,51 +1,58 @@
-"""Keys one after the other: each has had its effect before the next one finds its way.
+"""Keys and clicks one after the other: each has had its effect before the next finds its way.
 
 Textual gives a key to the widget in focus; what that does not take climbs to the application, which
 acts only then. Of keys sent in one burst (a slow line, a macro, a quick hand) all would be given
-out before the first has opened anything: F2 and 4 would write a 4 (Textual's issue 6605).
+out before the first has opened anything: F2 and 4 would write a 4 (Textual's issue 6605). A click,
+or the window that is left, would overtake keys that are held.
 
 Rules:
-1. While a key may still have an effect, those after it are held; what is only written never is.
-2. A key has had its effect when a call has gone its whole way behind it, then the way of what it
+1. While a key or a button of the mouse may still have an effect, all that is heard after it is
+   held; what is only written never is.
+2. It has had its effect when a call has gone its whole way behind it, then the way of what it
    caused, and the screen in front has come to rest. No time is guessed.
-3. Keys are never held for ever: not without number, and not by something that hangs.
+3. Nothing is ever held for ever: not without number, and not by something that hangs.
 """
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Final, Generic, TypeVar
 
 from textual.app import App
-from textual.events import Event, Key, Paste
+from textual.errors import NoWidget
+from textual.events import AppBlur, AppFocus, Event, Key, MouseDown, MouseEvent, MouseUp, Paste
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 from textual.widget import Widget
 
 ReturnType = TypeVar("ReturnType")
 
+Heard = Key | Paste | MouseEvent | AppFocus | AppBlur
+"""Things that a terminal tells of the person before it."""
+
 HELD_MAX: Final = 64_000
-"""Keys held at once, as many as one paste has: more come from no hand."""
+"""Events held at once, as many as one paste has: more come from no hand."""
 
 HELD_FOR_S: Final = 3.0
-"""For one key at the longest: beyond that something hangs, and Ctrl+Q must get through."""
+"""For one event at the longest: beyond that something hangs, and Ctrl+Q must get through."""
 
 
 class InOrder(App[ReturnType], Generic[ReturnType]):
-    """An application that hears keys as they were pressed, see the module docstring."""
+    """An application that hears keys and clicks in their order, see the module docstring."""
 
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         super().__init__(ansi_color=ansi_color)
-        self._held: deque[Key | Paste] = deque()
+        self._held: deque[Heard] = deque()
         self._number = 0
-        """Of the key that was given out last."""
+        """Of the event that was given out last."""
         self._settling = False
         """Whether that one may still have an effect."""
         self._patience: Timer | None = None
 
     async def on_event(self, event: Event) -> None:
-        """Hold keys back while one before them may still have an effect."""
-        if not isinstance(event, Key | Paste) or event.is_forwarded:
+        """Hold events back while one before them may still have an effect."""
+        if not isinstance(event, Heard) or event.is_forwarded:
             await super().on_event(event)
         elif self._settling:
             if len(self._held) < HELD_MAX:
@@ -54,11 +61,11 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
         else:
             await self._give(event)
 
-    async def _give(self, event: Key | Paste) -> None:
-        """Give a key to who has the keys now, and a call behind it."""
-        target = self.focused or self.screen
+    async def _give(self, event: Heard) -> None:
+        """Give an event to whom it concerns now, and a call behind it."""
+        target = self._target_of(event)
         self._number += 1
-        self._settling = not _only_writes(event, self.focused)
+        self._settling = _may_act(event, self.focused)
         await super().on_event(event)
         if self._settling:
             self._lose_patience_in_time()
@@ -71,8 +78,16 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
                 return  # otherwise it is gone, and with it what it was told
         await self._settled(number)
 
+    def _target_of(self, event: Heard) -> MessagePump:
+        """Return the widget that gets an event: under the mouse, or with the keys."""
+        if not isinstance(event, MouseEvent):
+            return self.focused or self.screen
+        with suppress(NoWidget):
+            return self.mouse_captured or self.screen.get_widget_at(event.x, event.y)[0]
+        return self.screen
+
     def _way_from(self, target: MessagePump) -> Iterator[MessagePump]:
-        """Yield the way of a key, again for what its action said there, and who is in front then.
+        """Yield the way of an event, again for what its action said there, then the front screen.
 
         The last is the application again: to give somebody the keys is a call it gets, too.
         """
@@ -80,12 +95,12 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
             station: MessagePump | None = target
             while station is not None:
                 yield station
-                station = station._parent  # noqa: SLF001  # as keys bubble, screens to the application
+                station = station._parent  # noqa: SLF001  # as keys bubble, screens to the app
         yield from self.screen_stack[-1:]
         yield self
 
     async def _settled(self, number: int) -> None:
-        """Give out the keys held, up to the next that may have an effect."""
+        """Give out the events held, up to the next that may have an effect."""
         if number != self._number or not self._settling:
             return
         self._settling = False
@@ -100,10 +115,10 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
             self._patience = self.set_timer(HELD_FOR_S, partial(self._settled, self._number))
 
 
-def _only_writes(event: Key | Paste, focused: Widget | None) -> bool:
-    """Return whether it is text for a field that has the keys, and nothing else."""
-    if isinstance(event, Paste):
-        return True
+def _may_act(event: Heard, focused: Widget | None) -> bool:
+    """Return whether it may do more than write text into a field that has the keys."""
+    if not isinstance(event, Key):
+        return isinstance(event, MouseDown | MouseUp)
     if focused is None or event.key.startswith(("alt+", "ctrl+")):
-        return False
-    return focused.check_consume_key(event.key, event.character)
+        return True
+    return not focused.check_consume_key(event.key, event.character)

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from rich.console import RenderableType
 from textual.dom import DOMNode
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -13,6 +14,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, MOTION, THEME
 from chat_tui.terminal import key_bindings
 from chat_tui.terminal.ascii_filter import AsciiSigns
+from chat_tui.terminal.driver import Terminal
 from chat_tui.terminal.front_to_back import FrontScreen
 from chat_tui.terminal.key_order import InOrder
 from chat_tui.terminal.themes import legible_theme
@@ -61,6 +63,13 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
         """Return what every line goes through on its way to the terminal."""
         filters = super().get_line_filters()
         return [*filters, self._signs] if self._signs.enabled else filters
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Textual calls this to paint; for a terminal that is behind nothing is made."""
+        if isinstance(self._driver, Terminal) and self._driver.leaves_out():
+            self.post_display_hook()
+        else:
+            super()._display(screen, renderable)
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002  # as Textual has it
         """Take up the colours of another theme; before there is a screen, nothing is parsed yet."""

@@ -59,6 +59,14 @@ STALLED_AFTER: Final[Nanos] = 4 * SECOND
 """Time without a page, though more are allowed, after which another peer is asked: a page takes a
 source 10 ms, and nothing else of the channel is fetched meanwhile."""
 
+SLOW_AFTER: Final[Nanos] = 10 * SECOND
+"""Time that is waited for pages in all before the source is too slow; and for each message or
+register that comes, a `PACE`th of a second more. So a source cannot keep us from all others by a
+message at a time, each just before it has stalled."""
+
+PACE: Final = 100
+"""Messages and registers a second; a source that is no slower than that may take any time."""
+
 UNASKED_AFTER: Final[Nanos] = 20 * SECOND
 """Time without a word of the receiver after which the source gives up."""
 
@@ -66,6 +74,7 @@ ROUNDS_MAX: Final = 64
 """Payloads that are shown."""
 
 STALLED: Final = "the peer stalled: another one goes on where it ended"
+SLOW: Final = "the peer is slow: another one goes on where it ended"
 NOT_EMPTY: Final = "put off: something is here already"
 
 
@@ -251,9 +260,11 @@ class SnapshotReceiver(_End):
         self._number = 0
         self._phase = Receiving.BEGINNING
         self._got = 0
+        self._allowance = SLOW_AFTER
+        """Time for which pages may still be waited for, see there."""
         self._last: int | None = None
         """Number of the last page, once it is here."""
-        self._due_at = opening.at + STALLED_AFTER
+        self._expect(opening.at)
 
     @property
     def _over(self) -> bool:
@@ -268,7 +279,7 @@ class SnapshotReceiver(_End):
             done = self._say(SnapshotDone(), "not needed")
             return [done, self._finished(NOT_EMPTY, Outcome.BENIGN)]
         self._step(ReceivingStep.ASKED)
-        self._due_at = now + STALLED_AFTER
+        self._expect(now)
         below = "" if self._cursor is None else f" from {self._cursor[0]:,} down"
         asked = self._say(SnapshotRequest(self._cursor, WINDOW), f"asks for all{below}")
         return [Snapshots(SnapshotBegan(self._count, self._floor, self._anew)), asked]
@@ -297,7 +308,7 @@ class SnapshotReceiver(_End):
         if head.last:
             self._last = head.number
             self._step(ReceivingStep.LAST)
-        self._due_at = None  # until the check is over: that is ours
+        self._expect_no_more(now)  # until the check is over: that is ours
         return [Checks(head.number, payload)]
 
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
@@ -326,7 +337,9 @@ class SnapshotReceiver(_End):
         elif not page.registers and number != self._last:
             raise RemoteError("an empty page that is not the last one")
         self._got += page.entries
-        self._due_at = None if self._checking else now + STALLED_AFTER
+        self._allowance += (page.entries + page.registers) * SECOND // PACE
+        if not self._checking:
+            self._expect(now)
         kept = PageKept(payload, self._cursor, page.entries, head.total, page.own_logs)
         effects: list[Effect] = [Snapshots(kept)]
         if number != self._last:
@@ -341,11 +354,23 @@ class SnapshotReceiver(_End):
         ]
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
-        """Let another peer go on if this one stalls."""
+        """Let another peer go on if this one stalls, or is too slow."""
         if self._due_at is None or now < self._due_at or self._over:
             return []
         self._step(ReceivingStep.EXPIRED)
-        return [self._finished(STALLED, Outcome.NOT_CONVERGED)]
+        stalled = now >= self._expects_since + STALLED_AFTER
+        return [self._finished(STALLED if stalled else SLOW, Outcome.NOT_CONVERGED)]
+
+    def _expect(self, now: Nanos) -> None:
+        """Wait for a page, from now on, as long as the source may take."""
+        self._expects_since = now
+        self._due_at = now + min(STALLED_AFTER, max(0, self._allowance))
+
+    def _expect_no_more(self, now: Nanos) -> None:
+        """Take off what the page that has come was waited for, if nothing else was done."""
+        if self._due_at is not None:
+            self._allowance -= now - self._expects_since
+            self._due_at = None
 
     def _step(self, step: ReceivingStep) -> None:
         self._phase = RECEIVING[self._phase][step]

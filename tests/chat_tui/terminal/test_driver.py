@@ -2,14 +2,21 @@
 
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
 
 import pytest
 
-SILENCE_S = 15
+SILENCE_S: Final = 15
 """Seconds without a word from a program that nothing more is waited for."""
+
+MANY: Final = 300
+"""Pictures, ten times as many as Textual's queue holds."""
 
 WRITES = """
 import os, sys
@@ -81,6 +88,66 @@ Hearer(driver_class=Terminal).run()
 """Says which keys, pastes and movements it has heard once there is a q or a movement among them."""
 
 
+PAINTS = """
+import os, sys
+from textual.app import ComposeResult
+from textual.widgets import Static
+from chat_tui.settings.preferences import Preferences
+from chat_tui.terminal.driver import Terminal
+from chat_tui.terminal.signals import leaving_on_signals
+from chat_tui.terminal.themed_app import Dressed
+
+class Painter(Dressed[None]):
+    turns = 0
+
+    def compose(self):
+        yield Static()
+
+    def on_mount(self):
+        self.set_interval(0.001, self.turn)
+
+    def turn(self):
+        self.turns += 1
+        self.query_one(Static).update("".join(f"{self.turns:>79}\\n" for _ in range(24)))
+        os.write(int(sys.argv[1]), b".")
+
+    async def run_here(self):
+        with leaving_on_signals(self):
+            await self.run_async()
+
+import asyncio
+app = Painter(Preferences())
+app.driver_class = Terminal
+asyncio.run(app.run_here())
+"""
+"""Paints a screen full of the number of its turn, and writes a dot for each to a pipe."""
+
+
+@contextmanager
+def painting() -> Iterator[tuple[subprocess.Popen[bytes], int, int]]:
+    """Yield a program that paints, the terminal's side of what it paints, and its dots."""
+    (ours, its), (dots, dot) = pty.openpty(), os.pipe()
+    command = [sys.executable, "-c", PAINTS, str(dot)]
+    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, pass_fds=[dot]) as process:
+        os.close(its)
+        os.close(dot)
+        try:
+            yield process, ours, dots
+        finally:
+            process.kill()
+            os.close(ours)
+            os.close(dots)
+
+
+def turned(dots: int, times: int) -> None:
+    """Wait for so many more turns of the program."""
+    while times > 0:
+        assert select.select([dots], [], [], SILENCE_S)[0], "it turns no more"
+        some = os.read(dots, times)
+        assert some, "it has ended"
+        times -= len(some)
+
+
 def output_of(program: str, typed: bytes = b"") -> bytes:
     """All that a program writes to a terminal of its own, where keys are typed once it is ready."""
     ours, its = pty.openpty()
@@ -138,3 +205,23 @@ def test_an_escape_in_a_paste_is_no_key(pasted: str) -> None:
     output = output_of(WRITES_DOWN, f"ab\x1b[200~{pasted}\x1b[201~cq".encode())
 
     assert f"HEARD ab<{pasted!a}>cq.".encode() in output
+
+
+def test_a_terminal_that_takes_nothing_holds_nobody_up_and_then_shows_the_newest() -> None:
+    with painting() as (_process, ours, dots):
+        turned(dots, MANY)  # nobody reads what it paints
+
+        shown, last = b"", b""
+        newest = re.compile(rb" (\d+)")
+        while int(last or b"0") < MANY:
+            turned(dots, 1)
+            if select.select([ours], [], [], 0)[0]:
+                shown = shown[-100:] + os.read(ours, 65_536)
+                last = max([last, *newest.findall(shown)], key=lambda digits: int(digits or b"0"))
+
+
+def test_a_program_whose_terminal_takes_nothing_ends_when_it_is_told_to() -> None:
+    with painting() as (process, _ours, dots):
+        turned(dots, MANY)
+        process.terminate()
+        assert process.wait(SILENCE_S) == 0

@@ -16,6 +16,7 @@ from chat_tui.screens.peers import PeersScreen
 from chat_tui.terminal import key_order
 from tests.support.chat_tui.bursts import (
     ALT_K,
+    BACKSPACE,
     CTRL_F,
     CTRL_P,
     CTRL_T,
@@ -27,7 +28,9 @@ from tests.support.chat_tui.bursts import (
     F6,
     LEFT,
     TAB,
+    WINDOW_LEFT,
     burst,
+    click,
 )
 from tests.support.chat_tui.demos import ready
 from tests.support.chat_tui.readings import reading, selected, short_talk, shown, until
@@ -145,6 +148,33 @@ async def test_what_is_wanted_of_the_demo_before_it_is_ready_is_done_in_order() 
 
         assert demo.stage.scenario is scenario(3)
         assert [person.up for person in demo.stage.shot.people] == [True, False, True]
+
+
+async def test_a_click_comes_after_the_keys_before_it() -> None:
+    async with reading(short_talk(), WIDE) as (app, pilot):
+        x, y = app.composer.region.offset
+        burst(app, CTRL_F, *"cable", ENTER, click(x + 1, y), *"hi")
+        await until(pilot, lambda: "hi" in app.composer.text)
+
+        assert app.composer.text == "hi"
+        assert "Selected: malice?" in shown(app)
+
+
+async def test_what_is_typed_after_a_click_goes_where_it_went() -> None:
+    async with reading(short_talk(), WIDE) as (app, pilot):
+        x, y = app.composer.region.offset
+        burst(app, F2, click(x + 1, y), *"4", F2)
+        await until(pilot, lambda: app.composer.text)
+
+        assert app.composer.text == "4"
+
+
+async def test_a_window_that_is_left_was_left_after_the_keys_before() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        burst(app, *"abc", BACKSPACE, LEFT, BACKSPACE, WINDOW_LEFT)
+        await until(pilot, lambda: not app.app_focus)
+
+        assert app.composer.text == "b"
 
 
 async def test_what_hangs_does_not_hold_keys_for_ever() -> None:

@@ -84,6 +84,7 @@ class Snapshot:
         floors: tuple[Nanos, Nanos] = (0, 0),
     ) -> None:
         self.history = sorted(history, key=place_of)
+        self.now = NOW
         self.kept = kept or Kept()
         self._gate = gate
         registers = Registers() if state is None else state
@@ -111,14 +112,14 @@ class Snapshot:
         """Let the receiver ask."""
         self.source_due: list[bytes] = []
         self.receiver_due: list[bytes] = []
-        self._of_receiver(self.receiver.open(NOW))
+        self._of_receiver(self.receiver.open(self.now))
 
     def step(self) -> None:
         """Carry one message to its end."""
         if self.receiver_due:
-            self._of_receiver(self.receiver.payload(self.receiver_due.pop(0), NOW))
+            self._of_receiver(self.receiver.payload(self.receiver_due.pop(0), self.now))
         elif self.source_due:
-            self._of_source(self.source.payload(self.source_due.pop(0), NOW))
+            self._of_source(self.source.payload(self.source_due.pop(0), self.now))
 
     def _of_source(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
@@ -129,7 +130,7 @@ class Snapshot:
                 case LoadNewest(before, most):
                     self.loads += 1
                     page, more = self.newest(before, most)
-                    self._of_source(self.source.loaded(page, NOW, more=more))
+                    self._of_source(self.source.loaded(page, self.now, more=more))
                 case Finished():
                     self.over["source"] = effect
                 case _:
@@ -156,7 +157,7 @@ class Snapshot:
             reason = ""
         except RemoteError as error:
             page, reason = None, str(error)
-        return self.receiver.page_checked(number, page, reason, NOW)
+        return self.receiver.page_checked(number, page, reason, self.now)
 
     def _keep(self, news: object) -> None:
         self.news.append(news)

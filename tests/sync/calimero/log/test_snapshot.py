@@ -3,7 +3,15 @@
 import pytest
 from msgspec.structs import replace
 
-from sync.calimero.log.snapshot import NOT_EMPTY, STALLED, STALLED_AFTER, UNASKED_AFTER
+from sync.calimero.log.snapshot import (
+    NOT_EMPTY,
+    PACE,
+    SLOW,
+    SLOW_AFTER,
+    STALLED,
+    STALLED_AFTER,
+    UNASKED_AFTER,
+)
 from sync.calimero.log.snapshot_messages import (
     WINDOW,
     SnapshotChunk,
@@ -23,7 +31,7 @@ from sync.entries.entry import Parent, encode_content, encode_header, message_id
 from sync.entries.identity import Identity, verify
 from sync.errors import RemoteError
 from sync.group.ingest import Gate
-from sync.machine import SECOND, ChannelId, MessageId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos
 from sync.sessions.protocol import Finished
 from sync.sessions.values import Outcome
 from sync.sim.rooms import CHANNEL
@@ -166,6 +174,44 @@ def test_the_time_that_we_take_to_check_is_none_of_the_sources() -> None:
     run.step()
     run.receiver.payload(run.receiver_due.pop(0), NOW)
     assert run.receiver.deadline() is None
+
+
+def pages_of(size: int, every: Nanos) -> tuple[Snapshot, int, list[Finished]]:
+    """Let pages of so many messages come, one in `every` ns, until the receiver has enough.
+
+    Returns how many came, and how it ended.
+    """
+    run = Snapshot(HISTORY, GATE)
+    run.begin()
+    for number, last in enumerate(range(COUNT - 1, size - 1, -size)):
+        run.now += every
+        if ended := run.receiver.tick(run.now):
+            return run, number, [one for one in ended if isinstance(one, Finished)]
+        chunk = page(last - size + 1, last, number)
+        run._of_receiver(run.receiver.payload(encode(chunk), run.now))
+    return run, COUNT // size, []
+
+
+def test_a_source_that_sends_a_message_at_a_time_makes_room_for_another_one() -> None:
+    run, number, [ended] = pages_of(1, STALLED_AFTER - SECOND)
+    waited = number * (STALLED_AFTER - SECOND)
+    assert waited < SLOW_AFTER < waited + STALLED_AFTER
+    assert (ended.result, ended.outcome) == (SLOW, Outcome.NOT_CONVERGED)
+    assert run.receiver.deadline() is None
+
+
+def test_a_source_that_keeps_the_pace_may_take_any_time() -> None:
+    run, number, ended = pages_of(PACE // 4, SECOND // 4)
+    assert (number, ended) == (COUNT // (PACE // 4), [])
+    assert run.receiver.deadline() is not None
+
+
+def test_what_a_slow_source_sent_is_kept_and_another_one_goes_on() -> None:
+    run, number, _ended = pages_of(1, STALLED_AFTER - SECOND)
+    assert len(run.kept.pages) == number
+    other = Snapshot(HISTORY, GATE, run.kept)
+    other.run()
+    assert entries_of(run.kept.pages) == NEWEST_FIRST
 
 
 def test_a_receiver_that_is_silent_is_let_go() -> None:
