@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
 from sync.errors import ChatError, LocalError, RemoteError, StorageError
@@ -20,12 +20,12 @@ from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
 from sync.net.key_priority import KeyPriority
 from sync.net.loop_watch import Watch, watch_of_loop
+from sync.net.own_inputs import Outcome, OwnInputs, Together
 from sync.runner.input_queue import Addressed
 from sync.runner.input_rules import OWN, RULES, Ill
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.newest import Newest
-from sync.runner.own_writes import Outcome, OwnWrites, Together
 from sync.runner.runner import LEFT, Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
@@ -105,10 +105,8 @@ class Engine:
         self._meanwhile = Newest()
         """Inputs of peers that came while the disk refused, and are not told again."""
         self._is_stale = False
-        self._writes = OwnWrites()
-        self._acts: dict[int, asyncio.Future[OpId]] = {}
-        self._sets: dict[int, asyncio.Future[None]] = {}
-        self._tokens = 0
+        self._is_over = False
+        self._own = OwnInputs()
         self._retry = DISK_RETRY[0]
         """Seconds to wait after the disk refuses the next time."""
 
@@ -147,7 +145,7 @@ class Engine:
         """
         together = Together()
         self._queue_write(channel, together, kind, body, about, replaces)
-        [outcome] = await _outcomes_of(together)
+        [outcome] = await together.outcomes()
         if isinstance(outcome, ChatError):
             raise outcome
         return outcome
@@ -162,7 +160,7 @@ class Engine:
                 self._queue_write(channel, together, kind, body)
             except LocalError as error:
                 together.add(error)
-        return await _outcomes_of(together)
+        return await together.outcomes()
 
     def _queue_write(
         self,
@@ -178,17 +176,24 @@ class Engine:
         Raises:
             LocalError: as `submit`.
         """
+        token = self._token_in(channel)
+        self.runner.queue_input(channel, values.Write(token, kind, body, about, replaces))
+        self._own.expect_write(token, together)
+        self._wake.set()
+
+    def _token_in(self, channel: ChannelId) -> int:
+        """Return a token for an own input in a channel.
+
+        Raises:
+            LocalError: it is no channel of ours, or the engine has ended.
+        """
         if channel not in self.runner.groups:
             raise LocalError(LEFT)
-        self._tokens += 1
-        write = values.Write(self._tokens, kind, body, about, replaces)
-        self.runner.queue_input(channel, write)
-        self._writes.expect(self._tokens, together)
-        self._wake.set()
+        return self._own.new_token()
 
     def written(self, token: int, message_id: MessageId) -> None:
         """An own message is committed."""
-        self._writes.settle(token, message_id)
+        self._own.settle_write(token, message_id)
 
     async def act(self, channel: ChannelId, op: Op) -> OpId:
         """Govern: sign an op at the heads of now; returns its id once it is committed.
@@ -196,21 +201,15 @@ class Engine:
         Raises:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
-        if channel not in self.runner.groups:
-            raise LocalError(LEFT)
-        self._tokens += 1
-        token = self._tokens
-        future: asyncio.Future[OpId] = asyncio.get_running_loop().create_future()
+        token = self._token_in(channel)
         self.runner.queue_input(channel, values.Act(token, op))
-        self._acts[token] = future
+        future: asyncio.Future[OpId] = self._own.expect(token)
         self._wake.set()
         return await future
 
     def acted(self, token: int, op: OpId) -> None:
         """An op of ours is committed."""
-        future = self._acts.pop(token, None)
-        if future is not None and not future.done():
-            future.set_result(op)
+        self._own.settle(token, op)
 
     async def set_state(
         self,
@@ -224,21 +223,15 @@ class Engine:
         Raises:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
-        if channel not in self.runner.groups:
-            raise LocalError(LEFT)
-        self._tokens += 1
-        token = self._tokens
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        token = self._token_in(channel)
         self.runner.queue_input(channel, values.SetState(token, kind, content, name))
-        self._sets[token] = future
+        future: asyncio.Future[None] = self._own.expect(token)
         self._wake.set()
         await future
 
     def state_set(self, token: int) -> None:
         """A register of ours is committed."""
-        future = self._sets.pop(token, None)
-        if future is not None and not future.done():
-            future.set_result(None)
+        self._own.settle(token, None)
 
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`: on its link, or of what it transfers."""
@@ -253,13 +246,13 @@ class Engine:
             await self._calm.wait()
 
     async def settled(self) -> None:
-        """Return when everything fed so far is committed and released.
+        """Return when everything fed so far is committed and released, or the engine has ended.
 
         What comes meanwhile is not waited for: while peers go on sending, there is always more.
         """
         inputs = self.runner.inputs
         fed = inputs.taken + len(inputs) + len(self._meanwhile)
-        while self._writes or self._acts or self._sets or not self._has_released(fed):
+        while not self._is_over and (self._own or not self._has_released(fed)):
             self._turned.clear()
             self._wake.set()
             await self._turned.wait()
@@ -287,6 +280,9 @@ class Engine:
                 await self._turn_once()
         finally:
             self._checks.close()
+            self._is_over = True
+            self._own.end()
+            self._turned.set()
 
     async def _turn_once(self) -> None:
         """Handle what waits, commit it, and release it."""
@@ -394,7 +390,7 @@ class Engine:
         for failure in batch.failures:
             event = failure.event
             if isinstance(event, OWN):
-                self._fail(event, failure.error)
+                self._own.fail(event, failure.error)
             elif isinstance(failure.error, RemoteError):
                 self._releaser.refused(getattr(event, "peer", "somebody"), str(failure.error))
             else:
@@ -407,7 +403,7 @@ class Engine:
         self._releaser.notify(Notice(str(error), Level.ERROR))
         for addressed in batch.inputs:
             if isinstance(addressed.event, OWN):
-                self._fail(addressed.event, error)
+                self._own.fail(addressed.event, error)
         self._releaser.begin_anew()
         await self._rebuild()  # at once: what did not happen is not shown meanwhile either
         self._ill = True
@@ -470,20 +466,6 @@ class Engine:
             await asyncio.sleep(wait)
             wait = min(wait * 2, DISK_RETRY[1])
 
-    def _fail(self, event: values.Write | values.Act | values.SetState, error: ChatError) -> None:
-        """Tell whoever waits for an own line, op or register that there is none."""
-        future: asyncio.Future[Any] | None
-        match event:
-            case values.Write():
-                self._writes.settle(event.token, error)
-                return
-            case values.Act():
-                future = self._acts.pop(event.token, None)
-            case values.SetState():
-                future = self._sets.pop(event.token, None)
-        if future is not None and not future.done():
-            future.set_exception(error)
-
     async def _release(self, batch: Batch) -> None:
         """Carry out what the commit allows, in order and in slices, whose frames go together."""
         needed = [_needed(release.effect) for release in batch.releases]
@@ -517,20 +499,6 @@ class Engine:
             # What is committed must be released: another try, not another history.
             loaded |= await self.patiently(partial(self._journal.load, channel, ids))
         return loaded
-
-
-async def _outcomes_of(together: Together) -> Sequence[Outcome]:
-    """Return what became of messages, once that is known of all."""
-    if together.left:
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def settled() -> None:
-            if not future.done():  # whoever waits may be gone
-                future.set_result(None)
-
-        together.settled = settled
-        await future
-    return together.outcomes
 
 
 def _needed(effect: values.Effect) -> MessageId | None:

@@ -56,13 +56,13 @@ from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
+from sync.net.own_inputs import Outcome
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
 from sync.net.staged_previews import StagedPreviews
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner.journal import Journal, Loaded, Retriever, loaded_entries
 from sync.runner.logbook import Logbook
-from sync.runner.own_writes import Outcome
 from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sds.message import HistoryEntry
