@@ -389,7 +389,7 @@ class Conversation:
         `complete` says that the disk has none before this page.
         """
         changes: list[Change] = []
-        if before == self.first:
+        if before == self.first and not self.cleared:
             changes = self._insert(self._updated(page))
             self.has_older = not complete
         return changes + self._end_load()
@@ -465,6 +465,7 @@ class Conversation:
     def clear(self) -> list[Change]:
         """Forget all rows, and page none in until `unclear`, or until another place is gone to."""
         changes = self.restart()
+        self._aside.clear()
         self.has_older, self.cleared = False, True
         return changes
 

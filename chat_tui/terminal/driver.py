@@ -23,6 +23,7 @@ from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
 from chat_tui.terminal.outlet import Outlet
 from chat_tui.terminal.pastes import Pastes
 from chat_tui.text.emoji_sequences import CELLS, Joined
+from chat_tui.text.safe_text import without_controls
 
 LOOK_S: Final = 0.1
 """Seconds between looks at whether what was typed last is a whole key: Escape begins many."""
@@ -202,7 +203,7 @@ class Terminal(LinuxDriver):
         within = self._pastes.begun
         pasted = self._pastes.take(character)
         if pasted is not None:
-            self._pass_on([Paste(pasted)])
+            self._pass_on([Paste(without_controls(pasted))])  # fields of one line take it as it is
         elif not within and self._pastes.begun:
             self._parser = _after(self._parser)  # without the mark, which it has half read
         elif not within:

@@ -245,6 +245,17 @@ def opened(*newest: Line) -> Conversation:
     return held
 
 
+def test_a_page_that_is_read_while_the_screen_is_cleared_stays_away() -> None:
+    held = Conversation(LOBBY, peer("alice"), "alice")
+    held.begin_load()
+    held.arrive(line(3))
+    held.clear()
+    held.arrive(line(4))
+    held.add_older([line(1), line(2)], before=None, complete=False)
+
+    assert (lamports(held), held.has_older) == ([4], False)
+
+
 def test_nothing_is_shown_before_the_first_page_so_no_hole_opens() -> None:
     held = Conversation(LOBBY, peer("alice"), "alice")
 

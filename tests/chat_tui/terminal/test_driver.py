@@ -200,11 +200,19 @@ def test_after_a_window_without_pixels_the_mouse_is_heard_in_cells() -> None:
     assert b"HEARD (4,5)." in output
 
 
-@pytest.mark.parametrize("pasted", ["see \x1b\r/me pasted this", "\x1b[31;1mred\x1b[0m", "a\x1b"])
-def test_an_escape_in_a_paste_is_no_key(pasted: str) -> None:
+@pytest.mark.parametrize(
+    ("pasted", "heard"),
+    [
+        ("see \x1b\r/me pasted this", "see \n/me pasted this"),
+        ("\x1b[31;1mred\x1b[0m", "red"),
+        ("a\x1b", "a"),
+        ("b\x9b2Jc\x07d", "b2Jcd"),
+    ],
+)
+def test_an_escape_in_a_paste_is_no_key_and_reaches_no_field(pasted: str, heard: str) -> None:
     output = output_of(WRITES_DOWN, f"ab\x1b[200~{pasted}\x1b[201~cq".encode())
 
-    assert f"HEARD ab<{pasted!a}>cq.".encode() in output
+    assert f"HEARD ab<{heard!a}>cq.".encode() in output
 
 
 def test_a_terminal_that_takes_nothing_holds_nobody_up_and_then_shows_the_newest() -> None:
