@@ -73,7 +73,7 @@ def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **optio
     from chat_tui.line_mode import line_mode
     from chat_tui.line_mode.since import parse
     from sync.net import clock
-    from sync.net.loop_watch import run_watched
+    from sync.net.engine.loop_watch import run_watched
 
     if history and since is not None:
         raise click.UsageError("--history and --since exclude each other: --since shows all since.")

@@ -76,7 +76,7 @@ def chat(**options: Any) -> None:
     """Open the chat in this terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         from chat_tui.line_mode import line_mode as plain
-        from sync.net.loop_watch import run_watched
+        from sync.net.engine.loop_watch import run_watched
 
         gc_policy.take_up()
         run_watched(plain.run(setup_of(options), as_json=False, stay=False, history=0))

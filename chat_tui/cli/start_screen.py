@@ -26,7 +26,7 @@ from storage.profile.author_colours import AuthorColours
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
 from sync.errors import LocalError
-from sync.net.loop_watch import run_watched
+from sync.net.engine.loop_watch import run_watched
 
 
 class CrashableApp(ChatApp):

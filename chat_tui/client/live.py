@@ -69,8 +69,8 @@ from sync.view.view import (
 if TYPE_CHECKING:
     from chat_tui.client.doctor_findings import Finding
     from chat_tui.client.protocol_log_writer import LogKeeper
+    from sync.net.engine.own_inputs import Outcome
     from sync.net.node import Node
-    from sync.net.own_inputs import Outcome
 
 LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64

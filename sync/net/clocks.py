@@ -14,7 +14,7 @@ from sync.group.clock_values import Follows, MemberClock, OwnClock
 from sync.group.reference import END
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
-from sync.net.engine import Engine
+from sync.net.engine.engine import Engine
 from sync.net.links.mesh import Mesh
 from sync.release import RELEASED_NS
 

@@ -32,7 +32,7 @@ class Feed(Protocol):
     """Gives a channel an input."""
 
     def __call__(self, channel: ChannelId, event: AnswersChecked) -> None:
-        """See `sync.net.engine.Engine.queue_input`."""
+        """See `sync.net.engine.engine.Engine.queue_input`."""
 
 
 @dataclass(slots=True)

@@ -38,13 +38,14 @@ from sync.net.clocks import Clocks
 from sync.net.cross_checks import CrossChecks
 from sync.net.direct_requests import Knocks
 from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
-from sync.net.engine import Engine
+from sync.net.engine.engine import Engine
+from sync.net.engine.key_priority import KeyPriority
+from sync.net.engine.own_inputs import Outcome
 from sync.net.floods import Floods
 from sync.net.governance_links import GovernanceLinks
 from sync.net.governed_node import GovernedNode
 from sync.net.governing import GroupDriver
 from sync.net.invite import is_guessable
-from sync.net.key_priority import KeyPriority
 from sync.net.key_store import KeyStore
 from sync.net.links.addresses import Addresses
 from sync.net.links.catch_ups import CatchUps
@@ -56,7 +57,6 @@ from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.own_inputs import Outcome
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
 from sync.net.staged_previews import StagedPreviews

@@ -76,7 +76,7 @@ class Host(Protocol):
 
 @dataclass(slots=True)
 class Outlet:
-    """See `sync.net.engine.Releaser`; `listener` gets every event, and only takes note."""
+    """See `sync.net.engine.engine.Releaser`; `listener` gets every event, and only takes note."""
 
     me: PeerId
     host: Host
@@ -92,7 +92,7 @@ class Outlet:
     def carry_out(
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
     ) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         self.happenings.note_effect(self.clock.now(), channel, effect)
         match effect:
             case values.Broadcast(payload):
@@ -203,7 +203,7 @@ class Outlet:
                 self.catch_ups.answer(channel, peer, payload)
 
     def announce(self, peer: PeerId, payload: bytes) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         channel = min(self.mesh.shared_with(peer), default=None)
         if channel is not None:
             self.tapped(channel, peer, FrameKind.ANNOUNCE, payload)
@@ -255,11 +255,11 @@ class Outlet:
         self.listener(notice)
 
     def refused(self, who: str, reason: str) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         self.host.refused(who, reason)
 
     def send(self) -> None:
-        """See `sync.net.engine.Releaser`; the log waits for all of the commit."""
+        """See `sync.net.engine.engine.Releaser`; the log waits for all of the commit."""
         self.mesh.flush()
 
     def flush(self) -> None:
@@ -268,18 +268,18 @@ class Outlet:
         self.logbook.let_out(self.clock.now())
 
     def begin_anew_in(self, channel: ChannelId) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         self.streams.end_all(channel)
 
     def staged(self, record: values.StageSnapshot | values.DropSnapshot) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         if isinstance(record, values.StageSnapshot):
             self.host.previews.staged(record)
         else:
             self.host.previews.over(record.channel)
 
     def swapped(self, channel: ChannelId) -> None:
-        """See `sync.net.engine.Releaser`."""
+        """See `sync.net.engine.engine.Releaser`."""
         self.host.previews.swapped(channel)
 
     def begin_anew(self) -> None:

@@ -26,7 +26,7 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.values import LogPlace
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.net.key_priority import KeyPriority
+from sync.net.engine.key_priority import KeyPriority
 from sync.runner.journal import Journal
 
 PAGE_BYTES: Final = 64 * 1024

@@ -1,6 +1,6 @@
 """Runs a simulated node: it starts from its disk, handles inputs, commits, releases effects.
 
-The live driver is `sync.net.engine`; both turn `sync.runner.runner.Runner`.
+The live driver is `sync.net.engine.engine`; both turn `sync.runner.runner.Runner`.
 """
 
 import random

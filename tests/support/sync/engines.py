@@ -18,8 +18,8 @@ from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY
 from sync.net.clock import Clock
-from sync.net.engine import Engine
-from sync.net.own_inputs import Outcome
+from sync.net.engine.engine import Engine
+from sync.net.engine.own_inputs import Outcome
 from sync.runner.journal import Loaded
 from sync.runner.runner import Runner
 from sync.view.view import Notice

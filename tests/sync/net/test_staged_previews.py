@@ -24,7 +24,7 @@ from sync.group.values import (
 )
 from sync.machine import DAY, MILLISECOND, ChannelId
 from sync.net.clock import Clock
-from sync.net.key_priority import KeyPriority
+from sync.net.engine.key_priority import KeyPriority
 from sync.net.staged_previews import LINES_MAX, StagedPreviews
 from sync.runner.journal import Journal
 from sync.sds.message import Delivery

@@ -13,9 +13,9 @@ from sync.entries.identity import verify
 from sync.group import values
 from sync.group.inputs.foreseen import ForeseeingGate, Verdict
 from sync.machine import PeerId
-from sync.net import engine as engines
 from sync.net.checks import early_checks
 from sync.net.checks.early_checks import BOTH_FROM, CHECKED_FROM, LOOKED_AT_MAX
+from sync.net.engine import engine as engines
 from sync.runner.input_queue import Addressed, InputQueue
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.engines import Bench, turning

@@ -12,10 +12,10 @@ from sync.entries.identity import verify
 from sync.group.ingest import Gate
 from sync.group.values import CheckedPage, CheckPage, PageChecked, StoredMessage
 from sync.machine import ChannelId
-from sync.net import key_priority
 from sync.net.checks.page_checks import PageChecks
 from sync.net.clock import Clock
-from sync.net.key_priority import KeyPriority
+from sync.net.engine import key_priority
+from sync.net.engine.key_priority import KeyPriority
 from sync.sds.message import LAN_LIMITS
 from tests.support.sync.entries import CHANNEL, Author, identity
 from tests.support.sync.nodes import until

@@ -12,7 +12,7 @@ from sync.calimero.governance.ops import Leave
 from sync.entries.entry import Kind
 from sync.errors import LocalError
 from sync.group import values
-from sync.net.own_inputs import ENDED
+from sync.net.engine.own_inputs import ENDED
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.engines import Bench, turning
 from tests.support.sync.entries import CHANNEL

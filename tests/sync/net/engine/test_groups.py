@@ -10,7 +10,7 @@ from storage.sqlite.journal import SqliteJournal
 from sync.errors import LocalError, StorageError
 from sync.group import values
 from sync.machine import Nanos
-from sync.net import engine as engines
+from sync.net.engine import engine as engines
 from sync.runner import input_queue
 from sync.runner.runner import BATCH_MAX, Batch, Runner
 from tests.support.sync.engines import SLICE_INPUTS, STEP, Bench, turning

@@ -11,7 +11,7 @@ import pytest
 from sync.errors import LocalError
 from sync.group import values
 from sync.machine import ChannelId
-from sync.net import engine as engines
+from sync.net.engine import engine as engines
 from sync.runner.input_queue import QUEUE_MAX
 from sync.runner.input_rules import RULES, Ill, Kind
 from tests.support.patience import PATIENCE_S

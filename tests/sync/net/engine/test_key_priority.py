@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sync.machine import MessageId
-from sync.net import key_priority
 from sync.net.clock import Clock
+from sync.net.engine import key_priority
 from tests.support.sync.engines import SLICE_INPUTS, Bench, turning
 
 TURNS = 50

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from sync.machine import HOUR, MILLISECOND, Nanos
-from sync.net import loop_watch
-from sync.net.loop_watch import Watch, WatchedLoop, run_watched, watch_of_loop
+from sync.net.engine import loop_watch
+from sync.net.engine.loop_watch import Watch, WatchedLoop, run_watched, watch_of_loop
 from tests.support.sync.engines import turning
 
 BUSY: Final = 30 * MILLISECOND

@@ -18,9 +18,9 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
-from sync.net.key_priority import KeyPriority
-from sync.net.loop_watch import Watch, watch_of_loop
-from sync.net.own_inputs import Outcome, OwnInputs, Together
+from sync.net.engine.key_priority import KeyPriority
+from sync.net.engine.loop_watch import Watch, watch_of_loop
+from sync.net.engine.own_inputs import Outcome, OwnInputs, Together
 from sync.runner.input_queue import Addressed
 from sync.runner.input_rules import OWN, RULES, Ill
 from sync.runner.journal import Journal, Loaded
