@@ -63,11 +63,11 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
 
     async def _give(self, event: Heard) -> None:
         """Give an event to whom it concerns now, and a call behind it."""
-        target = self._target_of(event)
         self._number += 1
         self._settling = _may_act(event, self.focused)
+        target = self._target_of(event) if self._settling else None
         await super().on_event(event)
-        if self._settling:
+        if target is not None:
             self._lose_patience_in_time()
             await self._follow(self._way_from(target), self._number)
 

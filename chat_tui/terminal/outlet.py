@@ -16,7 +16,7 @@ BEHIND: Final = 64 * 1024
 """Bytes that wait, about two whole pictures, above which a new picture would only come too late."""
 
 WAITING_MAX: Final = 1024 * 1024
-"""Bytes that wait at most; a text for which there is no room is lost as a whole."""
+"""Bytes behind which no more are taken: a text for which there is no room is lost as a whole."""
 
 LAST_S: Final = 1.0
 """Seconds that `close` waits for the terminal to take the rest."""
@@ -50,13 +50,13 @@ class Outlet:
         data = text.encode(self._file.encoding, "backslashreplace")
         if self._own is None:
             self._write_and_wait(data)
-        elif len(self._waiting) + len(data) <= WAITING_MAX:
-            waited = bool(self._waiting)
+        elif not self._waiting:
             self._waiting += data
-            if not waited:
-                self._send(self._own)
-                if self._waiting:
-                    asyncio.get_running_loop().add_writer(self._own, self._go_on, self._own)
+            self._send(self._own)
+            if self._waiting:
+                asyncio.get_running_loop().add_writer(self._own, self._go_on, self._own)
+        elif len(self._waiting) + len(data) <= WAITING_MAX:
+            self._waiting += data
 
     def close(self) -> None:
         """Give the terminal a moment to take the rest, lose what is left, and let go of it."""

@@ -9,7 +9,7 @@ on the disk.
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ RECENT_MAX: Final = 512
 ROW_BYTES: Final = 8 + ID_BYTES
 """One message of a log as a journal gives it back: lamport, big-endian, then the id."""
 
+Slots: TypeAlias = "array[int] | memoryview[int]"
+"""The table of a part, of 64 bits a slot; of many that were made together, their part of it."""
+
 
 class IdTable:
     """Message ids by the number of their arrival, from 0, and the number of an id in O(1).
@@ -54,7 +57,7 @@ class IdTable:
     def __init__(self) -> None:
         self._ids = bytearray()
         self._count = 0
-        self._parts: list[array[int] | None] = [None] * PARTS
+        self._parts: list[Slots | None] = [None] * PARTS
         self._sizes = [0] * PARTS
         self._missed: tuple[str | None, bytes, int] = (None, b"", 0)
         """Id looked for last in vain, its bytes, and their first 8 as a number: it is most
@@ -164,12 +167,12 @@ class IdTable:
         ends = np.cumsum(sizes)
         together = np.zeros(ends[-1], np.uint64)
         together[(ends - sizes)[rows[fits]] + slots[fits]] = entries[fits]
-        tables: list[array[int]] = []
+        tables: list[Slots] = []
+        memory = together.data
         for part, end, size, total in zip(
             filled.tolist(), ends.tolist(), sizes.tolist(), totals, strict=True
         ):
-            table = _slots(0)
-            table.frombytes(together[end - size : end].tobytes())
+            table = memory[end - size : end]  # no copy: until it grows, it stays there
             for entry in self._parts[part] or ():
                 if entry:
                     _put(table, entry)
@@ -312,10 +315,10 @@ class OrderedLog:
         self._lamports.frombytes(rows[:, :8].copy().view(">u8").astype(np.uint64).tobytes())
         self._lamports.append(0)  # as with the ids
         self._lamports.pop()
-        numbers = np.arange(len(rows), dtype=np.uint32)
-        for start in range(0, len(rows), CHUNK_FILLED):
-            self._chunks.append(array("I", numbers[start : start + CHUNK_FILLED].tobytes()))
-            self._heads.append((self._lamports[start], self._table.id_of(start)))
+        numbers = array("I", np.arange(len(rows), dtype=np.uint32).tobytes())
+        starts = range(0, len(rows), CHUNK_FILLED)
+        self._chunks = [numbers[start : start + CHUNK_FILLED] for start in starts]
+        self._heads = [(self._lamports[start], self._table.id_of(start)) for start in starts]
         self._last = (self._lamports[-1], self._table.id_of(len(rows) - 1))
 
     def _insert(self, place: tuple[int, MessageId], number: int) -> None:
@@ -360,7 +363,7 @@ def _slots(size: int) -> "array[int]":
     return array("Q", bytes(8 * size))
 
 
-def _put(slots: "array[int]", entry: int) -> None:
+def _put(slots: Slots, entry: int) -> None:
     """Put an entry into the first free slot from its tag's own on; there always is one."""
     mask = len(slots) - 1
     slot = entry >> 32 & mask
@@ -369,7 +372,7 @@ def _put(slots: "array[int]", entry: int) -> None:
     slots[slot] = entry
 
 
-def _grown(slots: "array[int]") -> "array[int]":
+def _grown(slots: Slots) -> "array[int]":
     """Return the same entries in twice as many slots."""
     grown = _slots(2 * len(slots))
     for entry in slots:
