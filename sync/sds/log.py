@@ -65,6 +65,11 @@ class IdTable:
         self._odd: dict[str, int] = {}
         self._odd_ids: dict[int, str] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        """Copy the tables: a view of memory cannot be copied by itself."""
+        parts = [None if one is None else array("Q", one.tobytes()) for one in self._parts]
+        return {**self.__dict__, "_parts": parts}
+
     def __len__(self) -> int:
         return self._count
 

@@ -1,7 +1,10 @@
 """The local log: the ids of a sorted list, whatever they look like and whenever they came."""
 
 import hashlib
+import pickle
 import random
+from collections.abc import Callable
+from copy import deepcopy
 
 import pytest
 from hypothesis import example, given, settings
@@ -303,3 +306,21 @@ def test_ids_that_all_want_the_last_slot_of_a_part_go_round_to_its_beginning() -
     table.extend(bytes.fromhex("".join(ids)))
 
     assert [table.find(message_id) for message_id in ids] == list(range(len(ids)))
+
+
+def pickled(table: IdTable) -> IdTable:
+    """A copy, made as tests make copies of whole nodes."""
+    copied: IdTable = pickle.loads(pickle.dumps(table))
+    return copied
+
+
+@pytest.mark.parametrize("copied", [deepcopy, pickled])
+def test_a_copy_of_many_at_once_goes_its_own_way(copied: Callable[[IdTable], IdTable]) -> None:
+    table = IdTable()
+    ids = [digest(number) for number in range(3_000)]
+    table.extend(bytes.fromhex("".join(ids[:-1])))
+    other = copied(table)
+    other.add(ids[-1])
+
+    assert [other.find(one) for one in ids] == list(range(3_000))
+    assert table.find(ids[-1]) is None
