@@ -6,6 +6,7 @@ chunks of numbers keep the order of (lamport, message id) (SDS, "Resolve Conflic
 on the disk.
 """
 
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -30,8 +31,9 @@ more than its number; 0 is an empty slot. Which slot is its own the tag says too
 without a look at the ids."""
 
 SLOTS_MIN: Final = 32
-TOGETHER: Final = 1 << 17
-"""Ids that are put into the table together: 10 MB are needed meanwhile."""
+TOGETHER: Final = 1 << 13
+"""Ids that are put into the table together: what is needed meanwhile stays in the caches, and new
+pages of memory cost more than all the rest."""
 
 CHUNK_MAX: Final = 256
 CHUNK_FILLED: Final = CHUNK_MAX // 2
@@ -123,16 +125,17 @@ class IdTable:
         """Return the 32 bytes of the id with this number; zeros of one that has another form."""
         return bytes(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES])
 
-    def extend(self, ids: bytes) -> None:
-        """Take in many ids that are not here, of 32 bytes each: at a start, a million at once."""
-        if not ids:
+    def extend(self, ids: NDArray[np.uint8]) -> None:
+        """Take in ids that are not here, (n, 32): at a start, a million at once."""
+        if not len(ids):
             return
         first = self._count + 1
-        self._ids += ids
+        for start in range(0, len(ids), TOGETHER):
+            self._ids += ids[start : start + TOGETHER].tobytes()
         self._ids += bytes(ID_BYTES)  # make room now, which moves them all: 15 ms at a million
         del self._ids[-ID_BYTES:]
-        self._count += len(ids) // ID_BYTES
-        places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
+        self._count += len(ids)
+        places = ids[:, :8].copy().view(">u8")[:, 0].astype(np.uint64)
         parts = (places >> np.uint64(PART_SHIFT)).astype(np.uint16)
         order = np.argsort(parts, kind="stable")  # numbers of 16 bits: by digits, a ms at 100,000
         for start in range(0, len(order), TOGETHER):
@@ -316,8 +319,10 @@ class OrderedLog:
         if not log:
             return
         rows = np.frombuffer(log, np.uint8).reshape(-1, ROW_BYTES)
-        self._table.extend(rows[:, 8:].tobytes())
-        self._lamports.frombytes(rows[:, :8].copy().view(">u8").astype(np.uint64).tobytes())
+        self._table.extend(rows[:, 8:])
+        self._lamports.frombytes(rows[:, :8].tobytes())
+        if sys.byteorder == "little":
+            self._lamports.byteswap()
         self._lamports.append(0)  # as with the ids
         self._lamports.pop()
         numbers = array("I", np.arange(len(rows), dtype=np.uint32).tobytes())

@@ -83,13 +83,15 @@ class OrderedSet:
         group: what fingerprints are made of.
     """
 
-    __slots__ = ("_frozen", "_group", "_late", "_long", "_pending", "_rebuilding")
+    __slots__ = ("_frozen", "_group", "_late", "_long", "_pending", "_rebuilding", "_unread")
 
     def __init__(self, group: Group = XOR) -> None:
         self._group = group
         self._long = Run.empty(group)
         self._late = Run.empty(group)
         self._pending: list[SyncId] = []
+        self._unread = b""
+        """Rows of a whole set, read when somebody looks: the loop is not kept for it at a start."""
         self._rebuilding: Rebuilding | None = None
         self._frozen = False
 
@@ -104,12 +106,13 @@ class OrderedSet:
     @property
     def added(self) -> int:
         """Number of ids added and still here, without merging the pending ones."""
-        return len(self._long) + len(self._late) + len(self._pending)
+        restored = len(self._unread) // ROW_BYTES
+        return restored + len(self._long) + len(self._late) + len(self._pending)
 
     @property
     def memory(self) -> int:
         """Bytes of all columns, with what they have to spare."""
-        return sum(run.memory for run in self._runs())
+        return sum([run.memory for run in self._runs()], len(self._unread))
 
     # --- Inserting -----------------------------------------------------------------------------
 
@@ -135,14 +138,12 @@ class OrderedSet:
 
     def restore(self, rows: bytes) -> None:
         """Take in a whole set, ascending, 40 bytes an id: timestamp, big-endian, and hash."""
-        assert not self._long, "a set is filled once"
-        words = np.frombuffer(rows, np.uint64).reshape(-1, 1 + HASH_WORDS)
-        self._long = Run.with_room(self._group, len(words))
-        self._long.extend(words[:, 0].view(">u8").astype(np.uint64), words[:, 1:])
+        assert not self.added, "a set is filled once"
+        self._unread = rows
 
     def fill(self, timestamps: Words, hashes: Words) -> None:
         """Take in a whole set by its columns, (n) and (n, 4), ascending; they are kept as such."""
-        assert not self._long, "a set is filled once"
+        assert not self.added, "a set is filled once"
         self._long = Run.of(self._group, timestamps, hashes)
 
     def prune(self, bound: SyncId) -> None:
@@ -193,6 +194,8 @@ class OrderedSet:
 
     def _put_in(self) -> None:
         """Put in what waits, which is mostly new: the rest of it all together."""
+        if self._unread:
+            self._read()
         if not self._pending:
             return
         pending, self._pending = sorted(self._pending), []
@@ -201,6 +204,13 @@ class OrderedSet:
         if newer is not None:
             self._long.extend(*columns_of(list(dict.fromkeys(pending[newer:]))))
         self._tend()
+
+    def _read(self) -> None:
+        """Put in what was restored."""
+        words = np.frombuffer(self._unread, np.uint64).reshape(-1, 1 + HASH_WORDS)
+        self._unread = b""
+        self._long = Run.with_room(self._group, len(words))
+        self._long.extend(words[:, 0].view(">u8").astype(np.uint64), words[:, 1:])
 
     def _merge(self, more: Columns) -> None:
         """Add many ids at once: to the short run, while that stays short."""
@@ -343,6 +353,7 @@ class OrderedSet:
 
     def places_of(self, timestamps: Words) -> Places:
         """Return where bounds without a hash stand."""
+        self._put_in()
         return np.stack([run.rows_of(timestamps) for run in self._runs()], axis=-1)
 
     def fingerprints(self, lower: Places, upper: Places) -> Words:

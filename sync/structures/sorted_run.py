@@ -111,6 +111,10 @@ class Group(Protocol):
         """Return the differences, row by row."""
 
 
+SUMMED_TOGETHER: Final = 2_048
+"""Ids whose sums are made at once: of many, new memory would take longer than the sums."""
+
+
 class Xor:
     """XOR of the hashes (Waku Sync, "Fingerprint"): each value is its own inverse."""
 
@@ -286,9 +290,13 @@ class Run:
             self._grow(count + count // 8)
         end, last = self.end, self.end + len(timestamps)
         self.timestamps[end:last], self.hashes[end:last] = timestamps, hashes
-        if last > end:
-            totals = self.group.running(self.group.values(timestamps, hashes))
-            self.totals[end + 1 : last + 1] = self.group.add(totals, self.totals[end : end + 1])
+        for at in range(0, last - end, SUMMED_TOGETHER):
+            some = slice(at, at + SUMMED_TOGETHER)
+            sums = self.group.running(self.group.values(timestamps[some], hashes[some]))
+            first = end + at
+            self.totals[first + 1 : first + 1 + len(sums)] = self.group.add(
+                sums, self.totals[first : first + 1]
+            )
         self.end = last
 
     def snapshot(self) -> "Run":

@@ -6,14 +6,17 @@ import random
 from collections.abc import Callable
 from copy import deepcopy
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from sync.machine import MessageId
 from sync.sds.log import (
     CHUNK_MAX,
     HEX_CHARACTERS,
+    ID_BYTES,
     PARTS,
     RECENT_MAX,
     SLOTS_MIN,
@@ -32,6 +35,11 @@ PLACES = st.tuples(st.integers(0, 5) | st.integers(0, LAMPORT_MAX), HEX_IDS | SA
 
 def digest(number: int) -> MessageId:
     return MessageId(hashlib.sha256(b"%d" % number).hexdigest())
+
+
+def rows_of(ids: list[MessageId]) -> NDArray[np.uint8]:
+    """Return ids as rows of bytes."""
+    return np.frombuffer(bytes.fromhex("".join(ids)), np.uint8).reshape(-1, ID_BYTES)
 
 
 def sorted_log(places: list[tuple[int, MessageId]]) -> OrderedLog:
@@ -277,7 +285,7 @@ def test_many_at_once_are_the_same_as_one_by_one(
 
     for message_id in before:
         table.add(message_id)
-    table.extend(bytes.fromhex("".join(together)))
+    table.extend(rows_of(together))
     for message_id in after:
         table.add(message_id)
 
@@ -293,7 +301,7 @@ def test_thousands_fit_into_partly_filled_parts(first: int) -> None:
     for message_id in ids[:first]:
         table.add(message_id)
 
-    table.extend(bytes.fromhex("".join(ids[first:])))
+    table.extend(rows_of(ids[first:]))
 
     assert [table.find(message_id) for message_id in ids] == list(range(len(ids)))
     assert table.find(digest(len(ids))) is None
@@ -303,7 +311,7 @@ def test_ids_that_all_want_the_last_slot_of_a_part_go_round_to_its_beginning() -
     ids = [MessageId(f"{SLOTS_MIN - 1 + (n << 20):016x}{n:048x}") for n in range(SLOTS_MIN // 2)]
     table = IdTable()
 
-    table.extend(bytes.fromhex("".join(ids)))
+    table.extend(rows_of(ids))
 
     assert [table.find(message_id) for message_id in ids] == list(range(len(ids)))
 
@@ -318,7 +326,7 @@ def pickled(table: IdTable) -> IdTable:
 def test_a_copy_of_many_at_once_goes_its_own_way(copied: Callable[[IdTable], IdTable]) -> None:
     table = IdTable()
     ids = [digest(number) for number in range(3_000)]
-    table.extend(bytes.fromhex("".join(ids[:-1])))
+    table.extend(rows_of(ids[:-1]))
     other = copied(table)
     other.add(ids[-1])
 

@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -263,6 +264,7 @@ def test_no_id_that_is_added_moves_more_than_a_slice(monkeypatch: pytest.MonkeyP
     ordered = OrderedSet(counting)
     items = [numbered(number, 10 * number) for number in range(110_000)]
     ordered.restore(sync_rows((item.timestamp, item.hash) for item in items))
+    assert len(ordered) == len(items), "what was restored is read when somebody looks"
     late = [numbered(number, 50 * number + 1) for number in range(2_000)]
     newer = [numbered(number, 10 * number) for number in range(110_000, 130_000)]
     most = 0
@@ -274,6 +276,22 @@ def test_no_id_that_is_added_moves_more_than_a_slice(monkeypatch: pytest.MonkeyP
     assert most <= 10_000 + 2 * len(late)
     assert max(copied, default=0) <= 10_000
     assert ordered.items(ORIGIN, END) == sorted([*items, *late, *newer])
+
+
+@pytest.mark.parametrize(
+    "look", [len, OrderedSet.frozen, lambda ordered: ordered.add(numbered(9, 90))]
+)
+def test_what_is_restored_is_read_when_somebody_looks(look: Callable[[OrderedSet], object]) -> None:
+    ordered, items = OrderedSet(), [numbered(number, 10 * number) for number in range(8)]
+    ordered.restore(sync_rows((item.timestamp, item.hash) for item in items))
+    assert (ordered.added, len(ordered._long)) == (8, 0)
+    assert ordered.memory >= 8 * 40
+    with pytest.raises(AssertionError, match="once"):
+        ordered.restore(b"")
+
+    look(ordered)
+    assert ordered.items(ORIGIN, END)[:8] == items
+    assert ordered.added == len(ordered) >= 8
 
 
 def test_what_is_put_on_top_of_a_snapshot_copies_nothing_of_it() -> None:
