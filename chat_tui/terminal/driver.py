@@ -77,9 +77,9 @@ class Terminal(LinuxDriver):
             os.kill(os.getpid(), signal.SIGSTOP)
         self._outlet.open()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
-        assert self._writer_thread is not None
-        self._writer_thread.stop()  # is given nothing, see `write`
-        self._writer_thread = None
+        if self._writer_thread is not None:
+            self._writer_thread.stop()  # is given nothing, see `write`
+            self._writer_thread = None
         self._hear_keys()
         self.write(PUSH_TITLE)
         self._ask_widths()
