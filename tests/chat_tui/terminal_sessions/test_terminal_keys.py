@@ -38,13 +38,21 @@ class Writer(App):
         self.set_timer(0.5, self.be_told)
 
     def be_told(self):
-        with self._driver._writer_thread._queue.mutex:
+        outlet = self._driver._outlet
+        send = outlet._send
+
+        def told(own):
+            outlet._send = send
             os.kill(os.getpid(), signal.SIGTSTP)
             sys.stdout.isatty()
+            send(own)
+
+        outlet._send = told
+        self._driver.write("\x1b[m")
 
 Writer(driver_class=Terminal).run()
 """
-"""A program that is told to stop while it has the lock of what is to be written."""
+"""A program that is told to stop in the middle of what it writes."""
 
 
 def state_of(process: int) -> str:
