@@ -75,6 +75,10 @@ ROOM: Final = 32
 PENDING_MAX: Final = 256
 """Ids that wait until somebody looks; 50 kB."""
 
+UNREAD_MAX: Final = 200_000
+"""Ids of a restored set that wait until somebody looks: to read them keeps the loop for 10 to 20 ms,
+a turn of its own. More are read at once: at a start nothing of the channel is on the screen yet."""
+
 
 class OrderedSet:
     """A set of `SyncId`, sorted, 72 bytes each, with the fingerprint of any range at once.
@@ -91,7 +95,7 @@ class OrderedSet:
         self._late = Run.empty(group)
         self._pending: list[SyncId] = []
         self._unread = b""
-        """Rows of a whole set, read when somebody looks: the loop is not kept for it at a start."""
+        """Rows of a whole set, read when somebody looks."""
         self._rebuilding: Rebuilding | None = None
         self._frozen = False
 
@@ -140,6 +144,8 @@ class OrderedSet:
         """Take in a whole set, ascending, 40 bytes an id: timestamp, big-endian, and hash."""
         assert not self.added, "a set is filled once"
         self._unread = rows
+        if len(rows) > UNREAD_MAX * ROW_BYTES:
+            self._read()
 
     def fill(self, timestamps: Words, hashes: Words) -> None:
         """Take in a whole set by its columns, (n) and (n, 4), ascending; they are kept as such."""

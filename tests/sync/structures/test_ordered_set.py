@@ -294,6 +294,14 @@ def test_what_is_restored_is_read_when_somebody_looks(look: Callable[[OrderedSet
     assert ordered.added == len(ordered) >= 8
 
 
+def test_a_very_long_set_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordered_set, "UNREAD_MAX", 7)
+    ordered, items = OrderedSet(), [numbered(number, 10 * number) for number in range(8)]
+    ordered.restore(sync_rows((item.timestamp, item.hash) for item in items))
+
+    assert len(ordered._long) == 8
+
+
 def test_what_is_put_on_top_of_a_snapshot_copies_nothing_of_it() -> None:
     counting = Counting()
     ordered = OrderedSet(counting)
