@@ -76,8 +76,8 @@ PENDING_MAX: Final = 256
 """Ids that wait until somebody looks; 50 kB."""
 
 UNREAD_MAX: Final = 200_000
-"""Ids of a restored set that wait until somebody looks: to read them keeps the loop for 10 to 20 ms,
-a turn of its own. More are read at once: at a start nothing of the channel is on the screen yet."""
+"""Ids of a restored set that wait until somebody looks: to read them keeps the loop for 10 to 20
+ms. More are read at once: at a start nothing of the channel is on the screen yet."""
 
 
 class OrderedSet:
