@@ -28,7 +28,7 @@ class Outlet:
     `caught_up` is called when nothing waits any more. Everything here is the event loop's.
     """
 
-    def __init__(self, file: TextIO, caught_up: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, file: TextIO, caught_up: Callable[[], None]) -> None:
         self._file = file
         self._caught_up = caught_up
         self._own: int | None = None

@@ -644,8 +644,6 @@ class Sessions:
         self._table.late.forget(now)
         effects = self._fetching.stalled(now)
         for session in list(self.running.values()):
-            if not self._runs(session):
-                continue  # what was done for another one has ended it
             gives_up_at = session.gives_up_at()
             if gives_up_at is not None and gives_up_at <= now:
                 session.given_up = True
@@ -672,14 +670,8 @@ class Sessions:
 
     def _end_stuck(self, session: Session, now: Nanos) -> list[Effect]:
         """End a session whose protocol let its time pass: it would be due again at once, always."""
-        if session.exchange is None or not self._runs(session):
-            return []
-        due = session.exchange.deadline()
+        due = None if session.exchange is None else session.exchange.deadline()
         return [] if due is None or due > now else self._end(session, STUCK, now)
-
-    def _runs(self, session: Session) -> bool:
-        """Return whether a session has not ended."""
-        return self.running.get(session.key) is session
 
     def _room(self, session: Session) -> int:
         """Return how many more ids `session` may find."""

@@ -301,7 +301,6 @@ class OrderedSet:
 
         The first range is whole however many it has.
         """
-        self._put_in()
         first, last = self.places_of(lower), self.places_of(upper)
         ends = np.cumsum((last - first).sum(axis=1))
         count = max(1, int(ends.searchsorted(most, "right")))
@@ -350,7 +349,6 @@ class OrderedSet:
 
     def places(self, bounds: Sequence[SyncId]) -> Places:
         """Return where bounds stand."""
-        self._put_in()
         places = self.places_of(np.array([bound.timestamp for bound in bounds], np.uint64))
         for at, bound in enumerate(bounds):
             if bound.hash != ZERO_HASH:

@@ -105,7 +105,6 @@ class Engine:
         self._meanwhile = Newest()
         """Inputs of peers that came while the disk refused, and are not told again."""
         self._is_stale = False
-        self._is_over = False
         self._own = OwnInputs()
         self._retry = DISK_RETRY[0]
         """Seconds to wait after the disk refuses the next time."""
@@ -252,7 +251,7 @@ class Engine:
         """
         inputs = self.runner.inputs
         fed = inputs.taken + len(inputs) + len(self._meanwhile)
-        while not self._is_over and (self._own or not self._has_released(fed)):
+        while not self._own.is_over and (self._own or not self._has_released(fed)):
             self._turned.clear()
             self._wake.set()
             await self._turned.wait()
@@ -280,7 +279,6 @@ class Engine:
                 await self._turn_once()
         finally:
             self._checks.close()
-            self._is_over = True
             self._own.end()
             self._turned.set()
 

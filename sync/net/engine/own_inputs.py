@@ -4,7 +4,7 @@ Rule: nobody waits for ever. When the engine ends, all who still wait are told.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from sync.errors import ChatError, LocalError
@@ -17,44 +17,32 @@ Outcome: TypeAlias = MessageId | ChatError
 ENDED: Final = "The chat has ended. Look when it is open again whether the last lines are saved."
 
 
-def _nobody() -> None:
-    """Tell nobody."""
-
-
 class Together:
     """Messages that were given together: one waits for all of them, however many they are."""
 
     def __init__(self) -> None:
-        self.left = 0
+        self._left = 0
         """Messages of which nothing is known yet."""
-        self._settled: Callable[[], None] = _nobody
-        """Is told once there is none any more."""
+        self._settled = asyncio.Event()
         self._outcomes: list[Outcome | None] = []
 
     def add(self, outcome: Outcome | None = None) -> int:
         """Add a message, whose outcome may be known; returns its place."""
         self._outcomes.append(outcome)
-        self.left += outcome is None
+        self._left += outcome is None
         return len(self._outcomes) - 1
 
     def settle(self, place: int, outcome: Outcome) -> None:
         """Take note of what became of a message."""
         self._outcomes[place] = outcome
-        self.left -= 1
-        if not self.left:
-            self._settled()
+        self._left -= 1
+        if not self._left:
+            self._settled.set()
 
     async def outcomes(self) -> Sequence[Outcome]:
         """Return what became of all, in order, once that is known."""
-        if self.left:
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-            def settled() -> None:
-                if not future.done():  # whoever waits may be gone
-                    future.set_result(None)
-
-            self._settled = settled
-            await future
+        if self._left:
+            await self._settled.wait()
         return [one for one in self._outcomes if one is not None]
 
 
@@ -66,7 +54,8 @@ class OwnInputs:
         self._others: dict[int, asyncio.Future[Any]] = {}
         """Ops and registers."""
         self._tokens = 0
-        self._over = False
+        self.is_over = False
+        """True once the engine has ended."""
 
     def __bool__(self) -> bool:
         return bool(self._writes or self._others)
@@ -77,7 +66,7 @@ class OwnInputs:
         Raises:
             LocalError: the engine has ended.
         """
-        if self._over:
+        if self.is_over:
             raise LocalError(ENDED)
         self._tokens += 1
         return self._tokens
@@ -117,7 +106,7 @@ class OwnInputs:
 
     def end(self) -> None:
         """Tell all who still wait that the engine has ended, and take no more."""
-        self._over = True
+        self.is_over = True
         error = LocalError(ENDED)
         for token in list(self._writes):
             self.settle_write(token, error)

@@ -108,6 +108,24 @@ async def test_the_rest_leaves_before_the_end_where_somebody_reads(
     assert await reading == "x" * BEHIND
 
 
+async def test_a_terminal_without_a_name_here_is_not_waited_for_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nameless(_: int) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "ttyname", nameless)
+    ours, its = pty.openpty()
+    tty.setraw(its)
+    with open(its, "w", encoding="utf-8") as file:  # noqa: ASYNC230, PTH123  it is open
+        named_elsewhere = Screen(ours, file)
+        named_elsewhere.outlet.write("x" * MUCH)
+        assert named_elsewhere.outlet.behind
+        assert await named_elsewhere.read(MUCH) == "x" * MUCH
+        named_elsewhere.outlet.close()
+    os.close(ours)
+
+
 async def test_a_closed_terminal_loses_what_is_written(screen: Screen) -> None:
     os.close(screen.ours)
     screen.outlet.write("picture")
@@ -126,7 +144,7 @@ async def test_a_terminal_that_is_closed_while_much_waits_is_written_to_no_more(
 def test_what_is_no_terminal_is_written_to_as_any_file() -> None:
     ours, its = os.pipe()
     with open(its, "w", encoding="utf-8") as file:  # noqa: PTH123  it is open
-        outlet = Outlet(file)
+        outlet = Outlet(file, lambda: None)
         outlet.open()
         outlet.write("picture")
         outlet.close()

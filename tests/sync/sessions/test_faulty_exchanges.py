@@ -50,6 +50,19 @@ class StuckLiveToy(StayingToy, frozen=True):
         return StuckLive(opening)
 
 
+class OverExchange(ToyExchange):
+    """One that ends in time, and is due all the same."""
+
+    def tick(self, now: Nanos) -> list[Effect]:
+        del now
+        return [Finished("ended by itself", 0)]
+
+
+class OverToy(Toy, frozen=True):
+    def exchange(self, opening: Opening) -> OverExchange:
+        return OverExchange(opening)
+
+
 class CheckedExchange(ToyExchange):
     """An exchange after which both ends prove what they hold."""
 
@@ -87,6 +100,15 @@ def test_an_exchange_that_lets_its_time_pass_is_ended() -> None:
     assert values.CloseSession(99) in effects
     after = group.deadline()
     assert after is None or after > due
+
+
+def test_one_that_ends_in_time_ends_once_though_it_is_due() -> None:
+    world, group = offered(OverToy())
+
+    effects = group.handle(Tick(), world.now + WITHIN)
+
+    assert ends(effects) == ["ended by itself"]
+    assert not group.sessions.running
 
 
 def test_so_is_one_that_is_live() -> None:
