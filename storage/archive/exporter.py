@@ -120,7 +120,8 @@ class Exporter:
             log_path = self._directory / FILE_NAME
             log: LogReader | None = None
             if self._wanted.log and log_path.is_file():
-                log = stack.enter_context(LogReader(log_path, self._me))
+                reader = stack.enter_context(LogReader(log_path, self._me))
+                log = reader if reader.run else None
             stack.enter_context(writable(self._out))
             state = stack.enter_context(State(self._out, self._me))
             channels = self._channels(history)

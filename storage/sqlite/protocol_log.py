@@ -97,6 +97,9 @@ PRAGMA user_version = 2;
 MIGRATIONS: Final = (SCHEMA, WIDER)
 """Step n, counted from 1, brings a file from version n - 1 to n."""
 
+NAMED: Final = "INSERT INTO log SELECT '{}' WHERE NOT EXISTS (SELECT 1 FROM log);"
+"""Names a log that has no name yet."""
+
 INSERT: Final = """
     INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, route)
     VALUES
@@ -133,6 +136,7 @@ DAYS: Final = """
     SELECT name, ts_ns / ? AS day, min(rows.number), max(rows.number), count(*)
     FROM rows JOIN names ON names.number = channel GROUP BY name, day ORDER BY name, day
 """
+TABLES: Final = "SELECT count(*) FROM sqlite_schema"
 BOOTS: Final = """
     SELECT boot, min(seq), max(seq), closed, {clock} FROM rows JOIN boots USING (boot)
     GROUP BY boot ORDER BY boot
@@ -189,12 +193,11 @@ class LogFile:
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
-            for step in MIGRATIONS[_version(db) :]:
-                db.executescript(f"BEGIN IMMEDIATE; {step} COMMIT")
+            steps = "".join(MIGRATIONS[_version(db) :])
+            named = NAMED.format(self._draw(8).hex())
+            db.executescript(f"BEGIN IMMEDIATE; {steps} {named} COMMIT")  # a reader sees it whole
             with db:
                 db.execute("BEGIN IMMEDIATE")
-                if db.execute("SELECT count(*) FROM log").fetchone() == (0,):
-                    db.execute("INSERT INTO log VALUES (?)", (self._draw(8).hex(),))
                 if not self._boot:
                     (last,) = db.execute("SELECT coalesce(max(boot), 0) FROM boots").fetchone()
                     boot = last + 1, clock_id(), anchor
@@ -287,6 +290,8 @@ class LogReader:
     def __init__(self, path: Path, node: PeerId) -> None:
         self._path = path
         self._node = node
+        self.run = ""
+        """Name of the log; empty while the file is only being made, and has no rows to ask for."""
         with self._explaining():
             self._db = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
@@ -294,12 +299,15 @@ class LogReader:
             self._db.execute("BEGIN")
             version = _version(self._db)
             self._is_wide = version >= VERSION
+            if version == 0 and self._db.execute(TABLES).fetchone() == (0,):
+                return
             if not READ_FROM <= version <= VERSION:
                 raise StorageError(
                     f"{path} was written by another version of chat-tui: export with that one, or "
                     "move the file away."
                 )
-            (self.run,) = self._db.execute("SELECT run FROM log").fetchone()
+            for (name,) in self._db.execute("SELECT run FROM log"):
+                self.run = name
 
     def __enter__(self) -> Self:
         return self

@@ -351,6 +351,19 @@ async def test_a_log_that_was_moved_away_begins_a_new_file(tmp_path: Path) -> No
     assert {row["run"] for row in read(out, LOG_DIR)} == {run}
 
 
+async def test_a_log_that_is_only_being_made_is_exported_once_it_has_rows(tmp_path: Path) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(1)))
+    (owner.directory / "protocol.db").write_bytes(b"")
+
+    none = owner.export(out)
+    owner.note(*log_of(0))
+    some = owner.export(out)
+
+    assert none.log_rows == 0
+    assert some.log_rows > 0
+
+
 # --- What was asked for ------------------------------------------------------------------------
 
 

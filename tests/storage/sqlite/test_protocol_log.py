@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from storage.sqlite.clock_id import clock_id, hashed
-from storage.sqlite.protocol_log import SCHEMA, LogFile, LogReader
+from storage.sqlite.protocol_log import MIGRATIONS, SCHEMA, LogFile, LogReader
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, PeerId
 from sync.runner.log_notes import Chunk, Details, Note
@@ -177,6 +177,38 @@ def test_rows_lost_to_a_bad_disk_are_a_hole_and_the_next_ones_are_kept(tmp_path:
     file.close()
 
     assert [row.seq for row in rows(path)] == [1, 3]
+
+
+def test_a_reader_never_meets_half_of_a_new_log(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    seen: list[str] = []
+
+    def looking(size: int) -> bytes:
+        with LogReader(path, ME) as reader:
+            seen.append(reader.run)
+        return draw(size)
+
+    file = LogFile(path, looking)
+    file.append([(5, 1, [received()])])
+    file.close()
+    with LogReader(path, ME) as reader:
+        seen.append(reader.run)
+
+    assert seen == ["", draw(8).hex()]
+
+
+def test_a_log_whose_making_a_power_cut_ended_is_made_to_its_end(tmp_path: Path) -> None:
+    """Of a program that named it after its tables were there."""
+    path = tmp_path / "protocol.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("".join(MIGRATIONS))
+    with LogReader(path, ME) as reader:
+        unnamed = reader.run
+
+    filled(path, [(5, 1, [received()])]).close()
+
+    assert unnamed == ""
+    assert [row.run for row in rows(path)] == [draw(8).hex()]
 
 
 def test_what_is_no_log_is_said(tmp_path: Path) -> None:
