@@ -7,7 +7,7 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -132,6 +132,8 @@ def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options:
 @network_options
 def tail(*, as_json: bool, history: int, **options: Any) -> None:
     """Follow a channel until stopped."""
+    from chat_tui.line_mode.standard_output import StandardOutput, written_to
+
     request = {"do": "tail", "history": history, "channel": options["channel"]}
 
     def show(reply: "Json") -> None:
@@ -146,7 +148,18 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
             except (LookupError, TypeError, ValueError):
                 raise _strange() from None
 
-    asyncio.run(_followed(setup_of(options), request, show))
+    async def follow() -> bool:
+        output = StandardOutput(sys.stdout)
+        async with written_to(output), aclosing(_replies(setup_of(options), request)) as replies:
+            async for reply in replies:
+                show(reply)
+                sys.stdout.flush()
+                await output.room()
+                if output.error is not None:
+                    break
+        return output.error is None
+
+    sys.exit(0 if asyncio.run(follow()) else 1)
 
 
 @others.command()
@@ -414,14 +427,13 @@ def _strange() -> LocalError:
 
 
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
-    replies: list[Json] = []
-    await _followed(setup, request, replies.append, online=online)
-    return replies
+    async with aclosing(_replies(setup, request, online=online)) as replies:
+        return [reply async for reply in replies]
 
 
-async def _followed(
-    setup: "Setup", request: "Json", show: Callable[["Json"], None], *, online: bool = True
-) -> None:
+async def _replies(
+    setup: "Setup", request: "Json", *, online: bool = True
+) -> AsyncGenerator["Json", None]:
     """Ask the open chat, or else open this profile for as long as the request takes."""
     from chat_tui.client import control_client, control_server
     from chat_tui.client.live import Client
@@ -432,16 +444,16 @@ async def _followed(
     except ProfileInUseError as error:
         async with aclosing(control_client.ask(error.socket, request)) as replies:
             async for reply in replies:
-                show(reply)
+                yield reply
         return
     for problem in client.settings.problems:
         click.echo(problem, err=True)
     try:
         if not online:
-            show(await control_server.offline_status(client))
+            yield await control_server.offline_status(client)
             return
         async with client.running(), aclosing(control_server.answer(client, request)) as replies:
             async for reply in replies:
-                show(reply)
+                yield reply
     finally:
         await client.close()

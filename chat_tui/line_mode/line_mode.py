@@ -1,11 +1,8 @@
 """Line mode: append-only lines, no boxes; for screen readers, pipes, scripts and slow links."""
 
 import asyncio
-import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -25,8 +22,10 @@ from chat_tui.line_mode import written
 from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.earlier import lines_before
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
+from chat_tui.line_mode.signals import ending_on_signals
 from chat_tui.line_mode.since import Since
 from chat_tui.line_mode.standard_input import input_lines
+from chat_tui.line_mode.standard_output import StandardOutput, written_to
 from chat_tui.text.slash import is_command, text_of
 from sync.errors import ChatError, LocalError
 from sync.view.view import Event, HistoryShown, Line, MessageShown, PeerShown, PreviewShown
@@ -40,18 +39,15 @@ TOGETHER_MAX: Final = 128
 AGAIN_S: Final = 1.0
 """Between two looks at whether the disk takes what waits for it, while anything does."""
 
-OUTPUT_BYTES: Final = 64 * 1024
-"""Bytes of output written at a time, unless a step of the program ends before: as much as a pipe
-holds."""
-
 
 class LineMode:
     """One run: what is typed goes to the chat, what happens goes to the face."""
 
-    def __init__(self, client: Client, face: Face) -> None:
+    def __init__(self, client: Client, face: Face, output: StandardOutput) -> None:
         assert client.first_channel is not None
         self._client = client
         self._face = face
+        self._output = output
         self._commands = Commands(client)
         self._channel = client.first_channel
         self._writes: set[asyncio.Task[None]] = set()
@@ -61,6 +57,7 @@ class LineMode:
         self._held: list[Event] | None = []
         self._flushing = False
         self._stop = asyncio.Event()
+        output.gone = self._stop.set
         self._deep_look = DeepLook(client, face, self._flush_soon)
         self._since: Since | None = None
         self._leaving = False
@@ -68,15 +65,12 @@ class LineMode:
         self._at_terminal = sys.stdin.isatty()
 
     async def run(self, *, history: int, stay: bool, since: Since | None = None) -> None:
-        """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
+        """Chat until the end of input (`stay`: until stopped), /quit, or `stop`."""
         self._since = since
         if since is not None:
             await since.check(self._client)
         lines = await self._newest(history)
         self._client.subscribe(self._on_event)
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop.set)
         async with self._client.running(), serving(self._client):
             await self._begin(lines)
             async with asyncio.TaskGroup() as tasks:
@@ -85,8 +79,7 @@ class LineMode:
                 trying = tasks.create_task(self._write_again())
                 await self._stop.wait()
                 self._leaving = True
-                with suppress(BrokenPipeError):
-                    self._face.left()
+                self._face.left()
                 self._tasks = None
                 reading.cancel()
                 trying.cancel()
@@ -94,7 +87,12 @@ class LineMode:
             await self._client.flush()
         for text in self._refused.give_up():
             self._face.error(f"the disk never took it: {text}")
-        self._flush_soon()
+        self._flush()
+
+    def stop(self) -> None:
+        """Leave soon, and do not wait long for whoever reads the output."""
+        self._stop.set()
+        self._output.hurry()
 
     async def _newest(self, count: int) -> list[Line]:
         """Return the last messages of the channel, those that wait for something last."""
@@ -157,10 +155,7 @@ class LineMode:
             self._held = [event]  # and what comes meanwhile, in its order
             self._tasks.create_task(self._tell_reply(line))
             return
-        try:
-            self._face.event(event)
-        except BrokenPipeError:
-            self._stop.set()
+        self._face.event(event)
         self._flush_soon()
 
     async def _tell_reply(self, line: Line) -> None:
@@ -177,6 +172,7 @@ class LineMode:
                 if self._stop.is_set():
                     return
                 self._on_event(MessageShown(line))
+                await self._output.room()
         except LocalError as error:
             self._face.error(str(error))
             self._flush_soon()
@@ -189,12 +185,8 @@ class LineMode:
 
     def _flush(self) -> None:
         self._flushing = False
-        try:
-            self._face.settle()
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left
-            self._stop.set()
+        self._face.settle()
+        sys.stdout.flush()
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
         async for texts in input_lines():
@@ -326,22 +318,6 @@ def _line_of(event: Event) -> Line | None:
     return event.line if isinstance(event, MessageShown | PreviewShown) else None
 
 
-def write_in_bulk() -> None:
-    """Write to a pipe or a file what a step of the program says at once; a terminal stays as it is.
-
-    Each step is flushed, so nobody waits. With PYTHONUNBUFFERED, which containers set, each line
-    would be a write of its own, and wake whoever reads.
-    """
-    out = sys.stdout
-    if out.isatty():
-        return
-    out.flush()
-    with suppress(OSError):  # it is no file at all
-        sys.stdout = open(  # noqa: SIM115  # it stays open, as it was
-            out.fileno(), "w", OUTPUT_BYTES, out.encoding, out.errors, closefd=False
-        )
-
-
 async def run(
     setup: Setup, *, as_json: bool, stay: bool, history: int, since: Since | None = None
 ) -> None:
@@ -353,11 +329,14 @@ async def run(
     attended = sys.stdin.isatty() and not stay
     client = await Client.open(replace(setup, attended=attended))
     gc_policy.settle()
-    write_in_bulk()
-    try:
-        for problem in client.settings.problems:
-            sys.stderr.write(f"{problem}\n")
-        face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
-        await LineMode(client, face).run(history=history, stay=stay, since=since)
-    finally:
-        await client.close()
+    for problem in client.settings.problems:
+        sys.stderr.write(f"{problem}\n")
+    output = StandardOutput(sys.stdout)
+    face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
+    mode = LineMode(client, face, output)
+    with ending_on_signals(mode.stop):
+        async with written_to(output):
+            try:
+                await mode.run(history=history, stay=stay, since=since)
+            finally:
+                await client.close()

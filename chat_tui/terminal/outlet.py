@@ -43,7 +43,7 @@ class Outlet:
     def open(self) -> None:
         """Begin to write without waiting, if the file is a terminal."""
         if self._own is None and self._file.isatty():
-            self._own = _opened_again(self._file.fileno())
+            self._own = opened_again(self._file.fileno())
 
     def write(self, text: str) -> None:
         """Write what the terminal takes now, and the rest when it takes more."""
@@ -96,8 +96,8 @@ class Outlet:
             self._file.flush()
 
 
-def _opened_again(number: int) -> int | None:
-    """Open the same terminal once more, by its name or, where it has none here, by the system's.
+def opened_again(number: int) -> int | None:
+    """Open the same terminal once more, or the same pipe, by the name that it or the system has.
 
     Only a description of its own can be told not to wait: others share that of `number`.
     """
