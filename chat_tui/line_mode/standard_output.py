@@ -62,15 +62,16 @@ class StandardOutput(io.RawIOBase):
         self._hurried = False
         self._watching = False
         # A way of our own to write without waiting: others may write to the same terminal or pipe.
-        number = file.fileno()
-        mode = os.fstat(number).st_mode
-        self._has_reader = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()
         self._own: int | None = None
         self._socket: socket.socket | None = None
+        number, mode = _what_is(file)
+        self._has_reader = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()
         if stat.S_ISSOCK(mode):
             self._socket = socket.socket(fileno=os.dup(number))
         elif self._has_reader:
             self._own = opened_again(number)
+        self._number = number if self._own is None else self._own
+        """The descriptor that is written to, and tells when there is room; -1: there is none."""
 
     # --- As a file -----------------------------------------------------------------------------
 
@@ -132,11 +133,6 @@ class StandardOutput(io.RawIOBase):
             self._socket.close()
         self._own = self._socket = None
 
-    @property
-    def _number(self) -> int:
-        """Return the descriptor that tells when there is room."""
-        return self.file.fileno() if self._own is None else self._own
-
     def _send(self) -> None:
         """Write as much as is taken; what is left is written when the loop hears of room."""
         try:
@@ -158,16 +154,15 @@ class StandardOutput(io.RawIOBase):
         Raises:
             BlockingIOError: there is no room.
         """
-        number = self.file.fileno()
         if self._socket is not None:
             return self._socket.send(self._waiting, socket.MSG_DONTWAIT)
-        if self._own is not None:
-            return os.write(self._own, self._waiting)
-        if not self._has_reader:  # a file
-            return os.write(number, self._waiting)
-        if not _has_room(number, 0):
+        if self._number < 0:
+            return self.file.buffer.write(self._waiting)
+        if self._own is not None or not self._has_reader:
+            return os.write(self._number, self._waiting)
+        if not _has_room(self._number, 0):
             raise BlockingIOError
-        return os.write(number, self._waiting[: select.PIPE_BUF])  # so much never waits then
+        return os.write(self._number, self._waiting[: select.PIPE_BUF])  # so much never waits then
 
     def _watch(self, *, wanted: bool) -> None:
         if wanted is not self._watching:
@@ -177,6 +172,19 @@ class StandardOutput(io.RawIOBase):
             else:
                 loop.remove_writer(self._number)
             self._watching = wanted
+
+
+def _what_is(file: TextIO) -> tuple[int, int]:
+    """Return descriptor and mode of a file; -1 and 0 where a program that calls us took its place.
+
+    Raises:
+        OSError: the file is closed.
+    """
+    try:
+        number = file.fileno()
+    except io.UnsupportedOperation:
+        return -1, 0
+    return number, os.fstat(number).st_mode
 
 
 def _has_room(number: int, seconds: float) -> bool:
