@@ -227,6 +227,7 @@ class StagedPreviews:
                     found.append(delivered)
             preview.pages += 1
             more = page.more
+            await self._keys.breathe()  # reading a page has taken as long as a slice
         async for delivered in self._keys.in_slices(found[::-1]):
             self._show(channel, delivered)
         self._shown(channel, before if more else None)
