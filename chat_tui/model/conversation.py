@@ -264,7 +264,10 @@ class Conversation:
                 self._changed[line.message_id] = line
             return self._quote(line)
         before = self.rows[index].line
-        return self._update(index, replace(line, parked=before.parked, waits=before.waits))
+        # Events do not know what the disk does of lines of somebody who is out.
+        late = before.late if line.late is Lateness.IN_TIME else line.late
+        now = replace(line, parked=before.parked, waits=before.waits, late=late)
+        return self._update(index, now)
 
     def _count(self, line: Line) -> list[Change]:
         """Count a message of somebody else as new, if it is."""

@@ -133,6 +133,16 @@ def test_a_line_that_turns_out_to_be_folded_joins_its_run() -> None:
     assert shown(held)[2] == said(1)
 
 
+def test_a_change_that_is_told_without_its_mark_opens_no_folded_line() -> None:
+    held = conversation(line(1), folded(2), folded(3))
+
+    held.change(replace(line(2, author="mallory"), text="edited"))
+
+    assert shown(held) == ["message 1", said(2)]
+    held.unfold(folded(2).message_id)
+    assert "edited" in shown(held)[1]
+
+
 def test_rows_that_another_one_stands_for_fill_no_line() -> None:
     held = conversation(line(1), folded(2), folded(3))
     laid = LaidRows(held.rows, lambda _: Style.null())
