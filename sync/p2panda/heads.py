@@ -16,6 +16,8 @@ import xxhash
 
 from sync.p2panda import cbor
 from sync.p2panda.bounds import KEY_BYTES, Place, beginning, between
+from sync.structures.log_spans import LogHeight
+from sync.structures.made_once import made_once
 
 FINGERPRINT_BYTES: Final = 16
 MODULUS: Final = 1 << 8 * FINGERPRINT_BYTES
@@ -129,3 +131,9 @@ class Heads:
             if lowest < change < highest and abs(change - index) <= near
         ]
         return min(within, key=lambda change: abs(change - index), default=index)
+
+
+@made_once
+def heads_of(heights: tuple[LogHeight, ...]) -> Heads:
+    """Return heights as heads; a peer may offer one session after another over the same."""
+    return Heads(Place(*one) for one in heights)

@@ -24,7 +24,7 @@ from sync.p2panda import set_reconciliation
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.bounds import Place
 from sync.p2panda.entries import content_of, entry_message, open_entry
-from sync.p2panda.heads import Heads
+from sync.p2panda.heads import Heads, heads_of
 from sync.p2panda.log_heights import compare
 from sync.p2panda.messages import (
     LOGS_MAX,
@@ -182,7 +182,7 @@ class Exchange:
         self.mode = mode
         self._opening = opening
         self._session = opening.count
-        self._heads = Heads(Place(*one) for one in opening.heights())
+        self._heads = heads_of(opening.heights())
         self._sets: set_reconciliation.Reconciliation | None = None
         self._told: dict[tuple[bytes, int], int] = {}
         """Heights of the peer that differ from ours, by log."""

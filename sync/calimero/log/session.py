@@ -50,6 +50,8 @@ from sync.sketch.prefix import Sketch
 from sync.sketch.session import SketchExchange
 from sync.structures.borsh import BorshWriter
 from sync.structures.differences import Role
+from sync.structures.log_spans import LogHeight
+from sync.structures.made_once import made_once
 from sync.structures.ordered_set import EVERYTHING
 
 STREAM: Final = "/chat-tui/log/1"
@@ -400,7 +402,8 @@ def _supported(
     return flags(*kinds) if forced is None else flags(*kinds & {forced})
 
 
-def _digest(heights: Sequence[tuple[bytes, int, int]]) -> bytes:
+@made_once
+def _digest(heights: tuple[LogHeight, ...]) -> bytes:
     """Return SHA-256 of the heights of all logs, ascending."""
     out = BorshWriter()
     for key, log, height in heights:
