@@ -1,4 +1,4 @@
-"""What was made of a large object, kept for whoever asks for it again.
+"""Results kept of large objects, for whoever asks for the same again.
 
 Objects are told apart by identity: to compare or hash the heights of ten thousand logs would take
 as long as what is made of them. So they must not change, which tuples of values do not.
