@@ -7,9 +7,10 @@ is ours, so it hears, answers and reconciles like anybody; what it says besides 
 
 import random
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, assert_never
 
 from msgspec.structs import replace
@@ -50,6 +51,9 @@ ALIASES: Final = 12
 EVERY: Final[tuple[Nanos, Nanos]] = (200 * MILLISECOND, 3 * SECOND)
 """Between two acts of one member."""
 
+LATE: Final[Sequence[Nanos]] = (SECOND, 3 * SECOND, 9 * SECOND, 14 * SECOND, 28 * SECOND)
+"""Delays of payloads, of which one is drawn for each: machines wait 4 to 30 s for one."""
+
 KNOWN: Final = 64
 """Messages on its disk, and frames of others, that a member acts upon."""
 
@@ -63,6 +67,8 @@ class Member:
     mind: Mind
     manner: Manner = Manner.HONEST
     overheard: deque[bytes] = field(default_factory=lambda: deque(maxlen=KNOWN))
+    late: dict[values.SessionId, Nanos] = field(default_factory=dict)
+    """When the last payload leaves that it sends late, by session."""
     opened: set[values.SessionId] = field(default_factory=set)
     """Session streams that are not its engine's."""
 
@@ -119,7 +125,15 @@ class Hostiles:
         match effect:
             case values.CloseSession(session) if session in member.opened:
                 return ()
+            case values.CloseSession(session) if session in member.late:
+                self._late(member, session, partial(self.streams.close, node, session))
+                return ()
             case values.SendPayload() if manner is Manner.STALL and draw() < 1 / 2:
+                return ()
+            case values.SendPayload(session, payload) if (
+                manner is Manner.DELAY or session in member.late
+            ):
+                self._late(member, session, partial(self.streams.send, node, session, payload))
                 return ()
             case values.SendPayload(session, payload) if manner is Manner.GARBLE:
                 garbled = _garbled(member.mind.rng, payload)
@@ -203,6 +217,14 @@ class Hostiles:
         for _ in range(count):
             stamp = self.timeline.now - rng.randrange(HOUR)
             holdings.add(SyncId(stamp, rng.randbytes(32)))
+
+    def _late(
+        self, member: Member, session: values.SessionId, act: Callable[[Nanos], None]
+    ) -> None:
+        """Act on a session a while after all that was done late on it before."""
+        at = max(self.timeline.now, member.late.get(session, 0)) + member.mind.rng.choice(LATE)
+        member.late[session] = at
+        self.timeline.call(at, lambda: act(self.timeline.now))
 
     def _push_forgeries(self, member: Member, to: int) -> None:
         if to not in range(len(self.honest)):

@@ -83,6 +83,7 @@ class Manner(Enum):
     HONEST = "honest"
     WITHHOLD = "finds differences and brings nothing"
     STALL = "falls silent in the midst"
+    DELAY = "sends each payload late"
     GARBLE = "sends other bytes than it should"
     TAMPER = "brings what was not signed"
 

@@ -13,6 +13,8 @@ from sync.group.values import Status, StoredMessage, StoreMessage
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WITH_CALIMERO
 from sync.sessions.values import Plane, SessionEnded
+from sync.sim import hostile
+from sync.sim.hostile_acts import Manner
 from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.turning import COMMIT
@@ -247,6 +249,33 @@ def test_another_peer_goes_on_within_seconds_when_the_source_stalls() -> None:
     world.heal()
     world.run(40 * SECOND)
     assert_one_log(world)
+
+
+def test_another_peer_goes_on_when_the_source_sends_each_page_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Right before it would count as stalled: 3,000 messages of it would take over a minute."""
+    monkeypatch.setattr(hostile, "LATE", (3 * SECOND,))
+    world = World(4, 3, terms=Terms(protocols=WITH_CALIMERO, hostile=1))
+    assert world.hostiles is not None
+    world.hostiles.resting = True
+    [source] = world.hostiles.members
+    source.manner = Manner.DELAY
+    newcomer, *others = range(3)
+    world.crash(newcomer)
+    for number in (*others, source.node.number):
+        world.preload(number, archive("carol", 2 * HISTORY))
+    world.run(20 * SECOND)
+    for number in others:
+        world.crash(number)
+    node = world.nodes[newcomer]
+    world.restart(newcomer)
+    run_until(world, lambda: bool(node.disk.staged))
+    for number in others:
+        world.restart(number)
+    began = world.now
+    run_until(world, lambda: len(node.disk.rows) == 2 * HISTORY, 3 * MINUTE)
+    assert world.now - began < 30 * SECOND
 
 
 def test_where_nobody_goes_on_what_is_staged_is_taken_in_and_the_rest_comes_later() -> None:
