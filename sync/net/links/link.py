@@ -32,6 +32,9 @@ PROTOCOL = "/chat-tui/link/1.0.0"
 CONTEST_MAX: Nanos = 3 * SECOND
 """Time for which duplicate links may stay undecided; then the silent ones go."""
 
+UNANSWERED_MAX: Nanos = 10 * SECOND
+"""Time for which duplicates may stay of which none answers: a peer may be busy for a while."""
+
 LINK_FRAME_MAX = 256 * 1024
 """Bytes of one frame on a link, twice the largest SDS message: there are many links."""
 
@@ -57,6 +60,11 @@ is handed that."""
 
 RTTS_KEPT = 24
 """Round-trip times kept to be drawn: two minutes of pings, and a cell for each."""
+
+PRESENCES_PER_SECOND = 2.0
+PRESENCES_BURST = 64.0
+"""Presences of one link that are looked at as they come: one a channel; of more the last ones, as
+often as links are looked after."""
 
 PRESENCE_EVERY: Nanos = SECOND
 """A name that changes more often is told with the last of its changes."""
@@ -110,6 +118,11 @@ class Link:
     outbox: list[bytes] = field(default_factory=list)
     _pings: Buckets = field(default_factory=lambda: Buckets(PINGS_PER_SECOND, PINGS_BURST))
     _strays: Buckets = field(default_factory=lambda: Buckets(STRAY_PER_SECOND, STRAY_BURST))
+    _put_off: dict[ChannelId, Presence] = field(default_factory=dict)
+    """Presences of channels that came too fast, the last of each."""
+    _presences: Buckets = field(
+        default_factory=lambda: Buckets(PRESENCES_PER_SECOND, PRESENCES_BURST)
+    )
     _notices: Buckets = field(default_factory=lambda: Buckets(NOTICES_PER_SECOND, NOTICES_BURST))
 
     @classmethod
@@ -185,6 +198,21 @@ class Link:
             return not has
         return False
 
+    def hears_presence(self, presence: Presence) -> bool:
+        """Return whether to look at a presence at once; else it is put off."""
+        if presence.channel not in self._put_off and self._presences.take_token("", self.heard_at):
+            return True
+        self._put_off[presence.channel] = presence
+        return False
+
+    def presences_put_off(self) -> list[Presence]:
+        """Return the last presences that were put off, of channels that are proved still."""
+        if not self._put_off:
+            return []
+        waiting = [one for one in self._put_off.values() if one.channel in self.membership.proved]
+        self._put_off.clear()
+        return waiting
+
     def presented(self, presence: Presence) -> None:
         """Take note of what the peer wants to be called."""
         if (self.nick, self.away) != (presence.nick, presence.away):
@@ -242,17 +270,19 @@ def superfluous(links: Sequence[Link], me: PeerId, now: Nanos) -> list[Link]:
     """Return which of several links to one peer must go: none while that is not clear yet.
 
     It is clear once all have answered a ping since the newest of them opened; who has not after
-    `CONTEST_MAX` goes. An answer comes after the answers to our proofs, so the link that stays
-    carries all channels by then.
+    `CONTEST_MAX` goes; where none has after `UNANSWERED_MAX`, all but the newest. An answer comes
+    after the answers to our proofs, so the link that stays carries all channels by then.
     """
     if len(links) == 1:  # nearly always
         return []
     rivals = [link for link in links if not link.stream.closed]
     newest = max([link.opened_at for link in rivals], default=now)
     alive = [link for link in rivals if link.answered_at > newest]
-    if not alive or (len(alive) < len(rivals) and now - newest <= CONTEST_MAX):
+    if len(alive) < len(rivals) and now - newest <= (CONTEST_MAX if alive else UNANSWERED_MAX):
         return []
-    chosen = keep(alive, me)
+    chosen = (
+        keep(alive, me) if alive else max(rivals, key=lambda link: link.opened_at, default=None)
+    )
     return [link for link in rivals if link is not chosen]
 
 

@@ -131,15 +131,18 @@ class Listener:
         ):
             writer.transport.abort()
             self._refused(host, "too many connections at once")
-        elif self._spawn("a connection", self._meet(host, reader, writer)) is None:
+            return
+        self._strangers[host] += 1  # at once: a hundred may come before the first task begins
+        if self._spawn("a connection", self._meet(host, reader, writer)) is None:
             writer.transport.abort()  # we are leaving
+            self._free(host)
 
     async def _meet(
         self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         who, handed_over = host, False
         try:
-            with self._stranger(host):
+            with self._place(host):
                 async with asyncio.timeout(HANDSHAKE_DEADLINE):
                     stream = await SecureStream.accept(reader, writer, self._identity, draw_key)
                     who = stream.peer
@@ -157,12 +160,14 @@ class Listener:
                 writer.transport.abort()
 
     @contextmanager
-    def _stranger(self, host: str) -> Iterator[None]:
-        """Hold one of the places for strangers."""
-        self._strangers[host] += 1
+    def _place(self, host: str) -> Iterator[None]:
+        """Give back one of the places for strangers, which was taken, at the end."""
         try:
             yield
         finally:
-            self._strangers[host] -= 1
-            if not self._strangers[host]:
-                del self._strangers[host]
+            self._free(host)
+
+    def _free(self, host: str) -> None:
+        self._strangers[host] -= 1
+        if not self._strangers[host]:
+            del self._strangers[host]

@@ -221,7 +221,7 @@ class Mesh:
         if link.peer in self.blocked:
             link.close("not wanted")
             return
-        if not self._may_have_another(link.peer):
+        if not self._may_have_another(link.peer, link.stream.remote_address[0]):
             link.close(TOO_MANY)
             return
         links = self.links.setdefault(link.peer, [])
@@ -255,12 +255,30 @@ class Mesh:
         finally:
             self._drop(link)
 
-    def _may_have_another(self, peer: PeerId) -> bool:
-        """Return whether one more link to `peer` is allowed besides its present ones."""
-        if peer not in self.links:
+    def _may_have_another(self, peer: PeerId, host: str) -> bool:
+        """Return whether one more link to `peer` is allowed besides its present ones.
+
+        Where all peers have too many, the one that gives way is closed.
+        """
+        if len(self.links.get(peer, ())) >= LINKS_PER_PEER_MAX:
+            return False
+        duplicates = [link for links in self.links.values() for link in links[1:]]
+        if peer not in self.links or len(duplicates) < DUPLICATES_MAX:
             return True
-        duplicates = sum(map(len, self.links.values())) - len(self.links)
-        return len(self.links[peer]) < LINKS_PER_PEER_MAX and duplicates < DUPLICATES_MAX
+        named = self._named()
+        holders = [
+            Holder(
+                number, one.stream.remote_address[0], self._standing(one.peer, named), one.opened_at
+            )
+            for number, one in enumerate(duplicates)
+        ]
+        ours = len(holders)
+        holders.append(Holder(ours, host, self._standing(peer, named), self._clock.now()))
+        going = give_way(holders, DUPLICATES_MAX)
+        for number in going:
+            if number != ours:
+                duplicates[number].close(TOO_MANY)
+        return ours not in going
 
     def _make_room(self) -> None:
         """Close the links of those who give way where there are too many peers."""
@@ -322,7 +340,7 @@ class Mesh:
             case Proof(mac):
                 self._on_proof(link, mac)
             case Presence(channel):
-                if channel in link.membership.proved:
+                if channel in link.membership.proved and link.hears_presence(frame):
                     self._on_presence(link, frame)
             case Announce(payload):
                 if link.shared:
@@ -406,8 +424,9 @@ class Mesh:
 
     def _on_features(self, link: Link, features: Collection[str]) -> None:
         """Learn what a peer speaks beyond what everybody does."""
-        link.features = frozenset(features)
-        self._refresh(link.peer)
+        if link.features != features:
+            link.features = frozenset(features)
+            self._refresh(link.peer)
 
     def _weigh(self, link: Link, channel: ChannelId) -> None:
         """Find the level of a governed channel on a link; where it is another one, act on that."""
@@ -635,6 +654,8 @@ class Mesh:
                     link.stream.abort()
                 elif now - link.pinged_at >= PING_EVERY:
                     link.ping(now, self._clock.wall())
+                for presence in link.presences_put_off():
+                    self._on_presence(link, presence)
                 self._tell_presence_of(link)
                 if link.levels:
                     self._hand_over(link, now)

@@ -13,7 +13,7 @@ from sync.group.clock_values import Follows
 from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.frames import Ping, Pong
-from sync.net.links.link import CONTEST_MAX, RTTS_KEPT, Link, keep, superfluous
+from sync.net.links.link import CONTEST_MAX, RTTS_KEPT, UNANSWERED_MAX, Link, keep, superfluous
 from sync.net.links.stream import SecureStream
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST
@@ -107,9 +107,13 @@ async def test_a_link_that_does_not_answer_goes_in_the_end_whoever_dialled_it(
         assert superfluous(both, ALICE.peer_id, NOW + CONTEST_MAX + 1) == [silent]
 
 
-async def test_where_none_answers_none_is_closed_for_another() -> None:
+async def test_where_none_answers_the_newest_stays_in_the_end() -> None:
+    """Else who answers no ping would hold places for duplicates for ever."""
     async with both_ends(BY_ALICE, BY_BOB) as (links, _):
-        assert superfluous(links, ALICE.peer_id, NOW + 10 * CONTEST_MAX) == []
+        old, new = replace(links[0], opened_at=NOW - SECOND), replace(links[1], opened_at=NOW)
+
+        assert superfluous([old, new], ALICE.peer_id, NOW + UNANSWERED_MAX) == []
+        assert superfluous([old, new], ALICE.peer_id, NOW + UNANSWERED_MAX + 1) == [old]
 
 
 async def test_links_that_are_closing_are_no_rivals() -> None:

@@ -10,7 +10,7 @@ from sync.errors import LocalError
 from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.frames import Goodbye, Presence, SdsFrame, encode
-from sync.net.links.link import PRESENCE_EVERY
+from sync.net.links.link import PRESENCE_EVERY, PRESENCES_BURST
 from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, LINKS_PER_PEER_MAX, PING_EVERY
 from sync.net.links.stream import SecureStream
 from tests.support.sync.alone.linked import TEA, connected, heard, linked
@@ -322,6 +322,37 @@ async def test_a_name_that_changes_all_the_time_is_told_once_a_second_and_last_a
         assert told <= 3  # it came, it told its first name, and a second may have passed
         assert bob.mesh.nick_of(identity("eve").peer_id) == "eve 999"
         assert bob.renames == told + 1
+
+
+async def test_presences_that_say_something_else_each_time_are_looked_at_now_and_then() -> None:
+    bob, eve_id = Station("bob", "tea"), identity("eve").peer_id
+    async with stations(bob), connected(bob, "eve", "tea") as eve:
+        sent = [Presence(TEA, "eve", features=(f"x{number % 7}",)) for number in range(2000)]
+        eve.send_batch([encode(one) for one in sent])
+        eve.send(encode(SdsFrame(TEA, b"after the flood")))
+        await until(lambda: bob.frames, "the flood is over")
+        told = bob.renames
+        [link] = bob.mesh.links[eve_id]
+        await until(lambda: link.features == {"x4"}, "the last one counts")
+
+    assert told < PRESENCES_BURST + 10
+
+
+async def test_second_links_from_one_address_leave_others_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.net.links.mesh.DUPLICATES_MAX", 4)
+    bob, carol = Station("bob", "tea"), identity("carol").peer_id
+    async with stations(bob), AsyncExitStack() as closing:
+        for number in range(6):
+            for _ in range(2):
+                eve = connected(bob, f"eve {number}", local="127.0.0.2")
+                assert await (await closing.enter_async_context(eve)).receive()
+        assert sum(map(len, bob.mesh.links.values())) - len(bob.mesh.links) == 4
+
+        for _ in range(2):
+            await closing.enter_async_context(connected(bob, "carol"))
+        await until(lambda: len(bob.mesh.links.get(carol, ())) == 2, "carol has a second link")
 
 
 async def test_those_who_do_not_read_are_cut_where_too_much_is_queued_for_all(
