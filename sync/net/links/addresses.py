@@ -2,7 +2,8 @@
 
 Anybody on the network can announce anything, so an address that was only announced, and never
 answered, is in doubt: of one host, one port is dialled at a time, and ever later, whatever else is
-announced there, until one of ours answers.
+announced there, until one of ours answers. An answer is one to a dial of ours alone: whoever dials
+us claims a port, which says nothing of who is there.
 """
 
 import random
@@ -25,6 +26,12 @@ RETRY_DOUBTED_MAX: Nanos = 10 * MINUTE
 DOUBTED_PER_HOST_MAX = 8
 """Announced ports kept of a host where none of ours has answered yet, those heard of last."""
 
+OURSELVES_AGAIN: Nanos = 10 * MINUTE
+"""Time after which an address that led to ourselves is looked at again: it may be another's now."""
+
+BESIDE_A_LINK: Nanos = 30 * SECOND
+"""Time after which an address is looked at again whose peer has a link, or is not wanted."""
+
 STABLE_AFTER: Nanos = 10 * SECOND
 """A link that lasted less counts as a failed dial: who hangs up on us at once is left alone."""
 
@@ -41,11 +48,14 @@ class Candidate:
     failures: int = 0
     answered_at: Nanos | None = None
     peer: PeerId | None = None
-    """Peer that answered there last."""
+    """Peer that answered there last, when we dialled."""
+    claimed_by: PeerId | None = None
+    """Peer who dialled us, and says that it accepts connections there."""
     dialling: bool = False
     named: bool = False
     """Whether the person named it: it is the last to be forgotten."""
     ourselves: bool = False
+    """Whether it led to ourselves when it was dialled last."""
     doubted: bool = False
     """Whether it was only announced so far."""
 
@@ -75,8 +85,9 @@ class Addresses:
         candidate.named |= named
         candidate.doubted = False
         candidate.heard_at = now
-        soon = now if candidate.failures == 0 or named else now + RETRY_FIRST
-        candidate.next_at = min(candidate.next_at, soon)
+        if not candidate.ourselves or named:
+            soon = now if candidate.failures == 0 or named else now + RETRY_FIRST
+            candidate.next_at = min(candidate.next_at, soon)
         return candidate
 
     def announce(self, host: str, port: int, now: Nanos) -> Candidate:
@@ -94,6 +105,22 @@ class Addresses:
         candidate.heard_at = now
         return candidate
 
+    def claim(self, peer: PeerId, address: tuple[str, int], now: Nanos, *, believed: bool) -> None:
+        """Hear from a peer who dialled us where it accepts connections; of each one claim is kept.
+
+        Nobody has answered there, so a claim says nothing of who is there. One that is not believed
+        is in doubt like what is announced.
+        """
+        for other in [one for one in self.known.values() if one.claimed_by == peer]:
+            other.claimed_by = None
+            is_spare = other.answered_at is None and not (other.named or other.dialling)
+            if is_spare and (other.host, other.port) != address:
+                del self.known[other.host, other.port]
+        candidate = self.add(*address, now) if believed else self.announce(*address, now)
+        if candidate.peer is None:
+            candidate.claimed_by = peer
+            candidate.next_at = max(candidate.next_at, now + BESIDE_A_LINK)
+
     def due(self, now: Nanos) -> list[Candidate]:
         """Return the addresses to dial now, of those in doubt one of each host.
 
@@ -103,7 +130,7 @@ class Addresses:
         ready = [
             candidate
             for candidate in self.known.values()
-            if candidate.next_at <= now and not candidate.dialling and not candidate.ourselves
+            if candidate.next_at <= now and not candidate.dialling
         ]
         ready.sort(key=lambda one: (one.answered_at is None, one.failures, -one.heard_at))
         tried = {one.host for one in self.known.values() if one.doubted and one.dialling}
@@ -118,12 +145,17 @@ class Addresses:
         return due
 
     def answered(self, candidate: Candidate, peer: PeerId, now: Nanos) -> None:
-        """A link was made there."""
-        candidate.doubted = False
+        """A link was made there, which we dialled."""
+        candidate.doubted = candidate.ourselves = False
         self._doubts.pop(candidate.host, None)
-        candidate.peer = peer
+        candidate.peer, candidate.claimed_by = peer, None
         candidate.answered_at = now
         candidate.next_at = now + RETRY_OTHER_MAX
+
+    def led_to_ourselves(self, candidate: Candidate, now: Nanos) -> None:
+        """We have answered there: nobody else does for now."""
+        candidate.ourselves = True
+        candidate.next_at = now + OURSELVES_AGAIN
 
     def failed(self, candidate: Candidate, now: Nanos) -> None:
         """Nobody of ours answered, or not for long: wait longer each time, 1 s at first."""
@@ -152,7 +184,7 @@ class Addresses:
     def lost(self, peer: PeerId, lasted: Nanos, now: Nanos) -> None:
         """The link to `peer` is down, after `lasted` nanoseconds: dial where it was, soon."""
         for candidate in self.known.values():
-            if candidate.peer != peer:
+            if peer not in {candidate.peer, candidate.claimed_by}:
                 continue
             if lasted < STABLE_AFTER:
                 self.failed(candidate, now)
@@ -164,11 +196,15 @@ class Addresses:
         """The network changed: forget all waiting."""
         self._doubts.clear()
         for candidate in self.known.values():
+            candidate.ourselves = False
             candidate.failures = 0
             candidate.next_at = now
 
     def _make_room(self) -> None:
         while len(self.known) >= ADDRESSES_MAX:
             spare = [one for one in self.known.values() if not one.named]
-            oldest = min(spare or self.known.values(), key=lambda one: one.answered_at or 0)
+            oldest = min(
+                spare or self.known.values(),
+                key=lambda one: (one.answered_at or 0, one.claimed_by is not None),
+            )
             del self.known[oldest.host, oldest.port]

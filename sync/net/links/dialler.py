@@ -9,9 +9,9 @@ from typing import Final
 
 from sync.entries.identity import Identity
 from sync.errors import LocalError, RemoteError
-from sync.machine import SECOND, PeerId
+from sync.machine import PeerId
 from sync.net.clock import Clock, draw_key
-from sync.net.links.addresses import Addresses, Candidate
+from sync.net.links.addresses import BESIDE_A_LINK, Addresses, Candidate
 from sync.net.links.frames import Open, encode
 from sync.net.links.handshake import OwnKeyError
 from sync.net.links.link import PROTOCOL
@@ -20,9 +20,6 @@ from sync.net.links.stream import SecureStream
 
 DIALS_MAX: Final = 32
 """Addresses dialled at once: forged ones take 3 s each and must not hold up the others for long."""
-
-LATER: Final = 30 * SECOND
-"""Until an address is looked at again whose peer has a link already, or is not wanted."""
 
 
 class Dialler:
@@ -65,9 +62,9 @@ class Dialler:
         for candidate in self._addresses.due(now):
             if self._dials >= DIALS_MAX:
                 return
-            peer = candidate.peer
+            peer = candidate.peer or candidate.claimed_by
             if peer is not None and (peer in self._blocked or self._has_link(peer)):
-                candidate.next_at = now + LATER
+                candidate.next_at = now + BESIDE_A_LINK
                 continue
             self._begin(candidate)
             self._spawn("dialling", self._dial(candidate))
@@ -115,8 +112,10 @@ class Dialler:
                 draw_key,
                 local_address=self.local_address,
             )
-        except RemoteError as error:
-            candidate.ourselves = isinstance(error, OwnKeyError)
+        except OwnKeyError:
+            self._addresses.led_to_ourselves(candidate, self._clock.now())
+            raise
+        except RemoteError:
             self._addresses.failed(candidate, self._clock.now())
             raise
         finally:

@@ -126,7 +126,9 @@ class Mesh:
         self._governance = events.governance
         self._levels = Levels(identity.peer_id, secrets, events.governance.is_in)
         self._spawn = spawn
-        self._room = OutboundRoom()
+        self._room = OutboundRoom(
+            is_guest=lambda peer: self.standing_of(peer) <= Standing.OPEN,
+        )
         self._listener = Listener(identity, self._admit, events.refused, spawn)
         self._dialler = Dialler(
             identity,
@@ -170,13 +172,7 @@ class Mesh:
             raise BlockedError("the person has blocked this peer")
         if opened.protocol != PROTOCOL:
             return await self._events.offered(stream, opened)
-        address = (stream.remote_address[0], opened.listen_port)
-        if opened.listen_port:
-            # A claim, which must not hide that somebody else has answered there.
-            candidate = self.addresses.add(*address, self._clock.now())
-            if candidate.peer in (None, stream.peer):
-                self.addresses.answered(candidate, stream.peer, self._clock.now())
-        return self._taken(stream, address)
+        return self._taken(stream, (stream.remote_address[0], opened.listen_port))
 
     # --- Dialling ------------------------------------------------------------------------------
 
@@ -488,6 +484,10 @@ class Mesh:
         link.send(Presence(channel, self.nick, self.away, self.protocols, FEATURES))
         carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
+        if not link.dialled and link.address[1]:
+            # Whoever is in a private channel is believed; in an open one everybody can be.
+            believed = self.standing_of(link.peer) > Standing.OPEN
+            self.addresses.claim(link.peer, link.address, self._clock.now(), believed=believed)
         if carried:
             self._events.joined(link.peer, channel)
         self._make_room()
@@ -717,7 +717,7 @@ class Mesh:
         self.blocked.discard(peer)
         now = self._clock.now()
         for candidate in self.addresses.known.values():
-            if candidate.peer == peer:
+            if peer in {candidate.peer, candidate.claimed_by}:
                 candidate.next_at = now
 
     def rename(self, nick: str) -> None:

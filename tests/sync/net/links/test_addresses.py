@@ -8,7 +8,9 @@ import pytest
 from sync.machine import HOUR, MINUTE, SECOND, PeerId
 from sync.net.links.addresses import (
     ADDRESSES_MAX,
+    BESIDE_A_LINK,
     DOUBTED_PER_HOST_MAX,
+    OURSELVES_AGAIN,
     RETRY_DOUBTED_MAX,
     RETRY_FIRST,
     RETRY_KNOWN_MAX,
@@ -19,7 +21,7 @@ from sync.net.links.addresses import (
 )
 
 NOW = 1_000_000 * SECOND
-BOB = PeerId("b0" * 32)
+BOB, EVE = PeerId("b0" * 32), PeerId("e0" * 32)
 
 
 def addresses(seed: int = 0) -> Addresses:
@@ -79,11 +81,79 @@ def test_a_new_address_is_due_at_once_and_not_while_it_is_dialled() -> None:
     assert book.due(NOW) == []
 
 
-def test_ourselves_are_never_due() -> None:
+def test_where_we_answered_ourselves_is_looked_at_again_later_whatever_is_announced() -> None:
+    """Another computer may have that address by then."""
     book = addresses()
-    book.add("10.0.0.2", 1, NOW).ourselves = True
+    ours = book.add("10.0.0.2", 1, NOW)
+    book.led_to_ourselves(ours, NOW)
 
-    assert book.due(NOW + HOUR) == []
+    book.add("10.0.0.2", 1, NOW + SECOND)
+    assert book.due(NOW + OURSELVES_AGAIN - 1) == []
+    assert book.due(NOW + OURSELVES_AGAIN) == [ours]
+    book.hurry(NOW + SECOND)
+    assert book.due(NOW + SECOND) == [ours]
+
+
+def test_who_answers_where_we_did_before_is_dialled_like_anybody() -> None:
+    book = addresses()
+    ours = book.add("10.0.0.2", 1, NOW)
+    book.led_to_ourselves(ours, NOW)
+    book.answered(ours, BOB, NOW + SECOND)
+
+    book.lost(BOB, HOUR, NOW + HOUR)
+
+    assert book.due(NOW + HOUR + RETRY_FIRST) == [ours]
+
+
+def test_a_claim_is_no_answer_and_each_peer_has_one() -> None:
+    book = addresses()
+    real = book.add("10.0.0.2", 1, NOW)
+    book.answered(real, BOB, NOW)
+    named = book.add("10.0.0.9", 9, NOW, named=True)
+
+    for port in range(1, 3 * ADDRESSES_MAX):
+        book.claim(EVE, ("10.0.0.9", port), NOW, believed=False)
+
+    claimed = [one for one in book.known.values() if one.claimed_by == EVE]
+    assert [(one.port, one.peer, one.answered_at) for one in claimed] == [
+        (3 * ADDRESSES_MAX - 1, None, None)
+    ]
+    assert real in book.known.values()
+    assert named.peer is None
+    assert real.peer == BOB
+
+
+@pytest.mark.parametrize("believed", [True, False])
+def test_who_claimed_an_address_is_dialled_there_once_the_link_is_lost(*, believed: bool) -> None:
+    book = addresses()
+    book.claim(BOB, ("10.0.0.2", 1), NOW, believed=believed)
+    assert book.due(NOW + BESIDE_A_LINK - 1) == []
+
+    book.lost(BOB, MINUTE, NOW + MINUTE)
+
+    [candidate] = book.due(NOW + MINUTE + RETRY_FIRST)
+    assert candidate.port == 1
+    assert candidate.doubted is not believed
+
+
+def test_a_claim_hides_nobody_who_answered_there() -> None:
+    book = addresses()
+    real = book.add("10.0.0.2", 1, NOW)
+    book.answered(real, BOB, NOW)
+
+    book.claim(EVE, ("10.0.0.2", 1), NOW, believed=True)
+
+    assert (real.peer, real.claimed_by) == (BOB, None)
+
+
+def test_what_was_announced_goes_before_what_is_claimed() -> None:
+    book = addresses()
+    book.claim(BOB, ("10.0.0.2", 1), NOW, believed=False)
+
+    for number in range(2 * ADDRESSES_MAX):
+        book.announce(f"10.1.{number >> 8}.{number & 255}", 1, NOW)
+
+    assert ("10.0.0.2", 1) in book.known
 
 
 def test_those_that_answered_come_first_then_those_last_heard_of() -> None:

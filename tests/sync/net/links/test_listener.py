@@ -70,5 +70,5 @@ async def test_of_many_who_come_at_once_from_one_address_few_get_a_place() -> No
     _, writer = await asyncio.open_connection(HOST, port)
     await until(lambda: len(accepted) > STRANGERS_PER_ADDRESS_MAX, "places are free again")
     writer.close()
-    accepted[-1].close()
+    await accepted[-1]
     listener.close()

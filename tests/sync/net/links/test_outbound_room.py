@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from sync.machine import PeerId
 from sync.net.links.outbound_room import CROWDED, OutboundRoom
 from sync.net.links.stream import FRAME_MAX, SecureStream
 from tests.support.sync.streams import PATIENCE, connected, within
@@ -56,6 +57,50 @@ async def test_a_peer_that_does_not_read_keeps_a_writer_once() -> None:
         await asyncio.sleep(0)
         assert not again.done(), "who has read is waited for again"
         again.cancel()
+
+
+async def waits_for(room: OutboundRoom, stream: SecureStream) -> bool:
+    """Return whether a writer waits for a stream, on which much is queued then."""
+    crowd(stream)
+    writer = asyncio.create_task(room.wait([stream]))
+    await asyncio.sleep(0)
+    waits = not writer.done()
+    writer.cancel()
+    return waits
+
+
+async def test_who_comes_back_with_another_link_has_used_up_the_patience_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    room = OutboundRoom(patience=0)
+    async with connected() as (first, _), connected() as (second, _):
+        crowd(first)
+        await within(room.wait([first]))
+        room._patience = NEVER
+        first.abort()
+        await within(room.wait([first]))
+
+        assert not await waits_for(room, second)
+    monkeypatch.setattr("sync.net.links.outbound_room.REMEMBERED", -1.0)
+    room = OutboundRoom(patience=0)
+    async with connected() as (first, _), connected() as (second, _):
+        crowd(first)
+        await within(room.wait([first]))
+        room._patience = NEVER
+
+        assert await waits_for(room, second), "after a while it is waited for again"
+
+
+@pytest.mark.parametrize("guests", [True, False])
+async def test_guests_of_open_channels_have_one_patience_an_address(*, guests: bool) -> None:
+    room = OutboundRoom(patience=0, is_guest=lambda _: guests)
+    async with connected() as (one, _), connected() as (another, _):
+        another.peer = PeerId("e0" * 32)
+        crowd(one)
+        await within(room.wait([one]))
+        room._patience = NEVER
+
+        assert await waits_for(room, another) is not guests
 
 
 async def test_a_link_that_is_gone_keeps_nobody() -> None:
