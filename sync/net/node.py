@@ -548,6 +548,7 @@ class Node:
     def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
+        self.streams.end_outsiders(channel)
         told = self._told_of(channel, ops)
         for event in [*told, *looks_after(channel, told)]:
             self._listener(event)

@@ -211,6 +211,12 @@ class SessionStreams:
         for stream in list(self._open.get((channel, peer), ())):
             stream.abort("is not in the channel any more")
 
+    def end_outsiders(self, channel: ChannelId) -> None:
+        """End everything of a channel with peers who are not in any more, also without a link."""
+        for one, peer in list(self._open):
+            if one == channel and not self._mesh.is_in(peer, channel):
+                self.end(channel, peer)
+
     def end_all(self, channel: ChannelId) -> None:
         """End every session of a channel: its machines are gone."""
         for one, peer in list(self._open):

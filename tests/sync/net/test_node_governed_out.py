@@ -150,3 +150,28 @@ async def test_a_member_who_was_away_during_a_rotation_is_handed_the_secret(
         assert given == [began]
         assert bob.node.secrets.newest(club.channel) == began
         await until(lambda: alice.node.mesh.has_newest(bob.me, club.channel), "bob proves it")
+
+
+async def test_a_session_of_who_is_removed_ends_also_where_there_is_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "mallory") as mallory:
+        club = await found(alice)
+        await together(club, alice, mallory)
+        mesh, streams = mallory.node.mesh, mallory.node.streams
+        link = mesh.link_to(alice.me, club.channel)
+        monkeypatch.setattr(mesh, "_drop", lambda _: None)  # it goes on as if there were a link
+        monkeypatch.setattr(mesh, "link_to", lambda *_: link)
+        mesh.deafen()
+        for one in list(mesh.links[alice.me]):
+            one.stream.close()
+        await until(lambda: mallory.me not in alice.node.mesh.links, "alice has no link to mallory")
+        monkeypatch.setattr(streams, "send", lambda *_: None)  # the session goes on for a while
+        mallory.node.ask_sync(club.channel, alice.me)
+        served = (club.channel, mallory.me)
+        await until(lambda: served in alice.node.streams._open, "alice serves a session of mallory")
+        [stream] = alice.node.streams._open[served]
+
+        await remove(alice, club, mallory)
+
+        assert stream.closed
