@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from chat_tui.cli.local_directory import LocalDirectory
 from chat_tui.cli.options import (
     PROGRAM,
+    NumberRange,
     default_data_dir,
     network_options,
     profile_options,
@@ -48,7 +49,7 @@ STDIN_MAX: Final = 1024 * 1024
 
 COUNT: Final = click.IntRange(0, 1_000_000)
 """Messages of before."""
-SPEED: Final = click.FloatRange(0.25, 16)
+SPEED: Final = NumberRange(0.25, 16)
 
 
 @click.group()
@@ -88,7 +89,7 @@ def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **optio
 @click.option(
     "--wait",
     default=SEND_WAIT,
-    type=click.FloatRange(0, WAIT_MAX_S),
+    type=NumberRange(0, WAIT_MAX_S),
     show_default=True,
     metavar="S",
     help="Seconds to wait.",
@@ -106,6 +107,8 @@ def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options:
 
     if text == STDIN:
         text = _standard_input()
+    elif not text.strip():
+        raise LocalError("The text is blank. Nothing was sent.")
     named = options["channel"]
     request = {"do": "send", "text": text, "wait": wait, "channel": named, "join": join}
     if reply_to is not None:  # a word of its own: an older open chat must not send it as no reply

@@ -19,6 +19,7 @@ from chat_tui.cli.options import (
     profile_options,
     setup_of,
 )
+from chat_tui.cli.standard_streams import NO_ROOM, open_closed_streams, write_nowhere
 from chat_tui.client import gc_policy
 from sync.errors import ChatError, LocalError
 
@@ -129,6 +130,7 @@ def main() -> None:
     if lacks_unix():
         click.echo(f"{PROGRAM}: {NO_SUCH_SYSTEM}", err=True)
         sys.exit(1)
+    open_closed_streams()
     os.environ.setdefault("TEXTUAL_FPS", PAINTS_PER_S)  # Textual reads it when it is imported
     try:
         check_roots()
@@ -144,5 +146,13 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        write_nowhere()
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        from chat_tui.line_mode.standard_output import NOT_WRITTEN
+
+        write_nowhere()
+        click.echo(f"{PROGRAM}: {NOT_WRITTEN.format(error.strerror)}", err=True)
         sys.exit(1)

@@ -4,6 +4,7 @@ Only what reading them needs is imported: a start shows its screen first.
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 PROGRAM: Final = "chat-tui"
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers, of which `nan` is none: click compares, and finds it in every range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; fails with a sentence where it is none, or has no end."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number that can be used here.", param, ctx)
+        return number
 
 
 def addresses(
@@ -46,10 +58,19 @@ def utf8(_ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
+def channel_name(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Refuse what is no name of a channel, or of somebody: `#` alone."""
+    if value is not None and not value.strip().lstrip("#@"):
+        raise click.BadParameter("a channel has a name, such as #tea.", ctx, param)
+    return utf8(ctx, param, value)
+
+
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
-        click.option("--channel", metavar="NAME", callback=utf8, help="Channel, written #name."),
+        click.option(
+            "--channel", metavar="NAME", callback=channel_name, help="Channel, written #name."
+        ),
         click.option(
             "--data-dir",
             type=LocalDirectory(),

@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from chat_tui.cli.local_directory import LocalDirectory
+from chat_tui.cli.options import NumberRange
 
 HOSTILE_MAX: Final = 10
 """Each has a dozen aliases with links of their own; there is no link for everybody beyond."""
@@ -67,8 +68,8 @@ DIGITS_MAX: Final = 3
 MESH_PEERS_MAX: Final = 200
 """People with a link between each two of a room: each link is simulated by itself."""
 
-PERCENT: Final = click.FloatRange(0, 90)
-NOT_NEGATIVE: Final = click.FloatRange(0)
+PERCENT: Final = NumberRange(0, 90)
+NOT_NEGATIVE: Final = NumberRange(0)
 
 
 def simulation_options(command: F) -> F:
@@ -127,7 +128,7 @@ def simulation_options(command: F) -> F:
             "--duration",
             {
                 "default": 600.0,
-                "type": click.FloatRange(1),
+                "type": NumberRange(1),
                 "help": "Seconds after the last line and trouble in which all must have converged.",
             },
         ),

@@ -250,9 +250,7 @@ async def serving(client: Client) -> AsyncIterator[None]:
         )
     except OSError as error:
         if error.errno not in NO_ROOM:
-            raise LocalError(
-                f"Cannot make the control socket {path} cannot be made: {error}."
-            ) from error
+            raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
         server = None  # the chat goes on; scripts are told that it does not answer
     finally:
         os.umask(before)

@@ -8,10 +8,12 @@ from sync.errors import ChatError
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Raise the one error of ours out of a group of them."""
+    """Raise the one error of ours out of a group of them, or that a generator is closed."""
     try:
         yield
     except BaseExceptionGroup as group:
+        if group.split(GeneratorExit)[1] is None:
+            raise GeneratorExit from None
         ours, others = group.split(ChatError)
         if ours is None or others is not None:
             raise

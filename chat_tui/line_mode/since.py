@@ -89,10 +89,9 @@ def parse(text: str, now: Nanos) -> Since:
     if ID.fullmatch(wanted) and not _is_day(wanted):
         return Since(prefix=wanted)
     try:
-        when = datetime.fromisoformat(text.strip())
-    except ValueError:
+        seconds = datetime.fromisoformat(text.strip()).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError):  # or it is none of UTC's calendar
         raise LocalError(HOW) from None
-    seconds = when.astimezone(UTC).timestamp()
     return Since(from_ns=max(0, round(seconds * SECOND)))
 
 
@@ -100,7 +99,7 @@ def _is_day(text: str) -> bool:
     """Return whether it is a day written without dashes: 20260131."""
     try:
         datetime.strptime(text, "%Y%m%d").astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
     return True
 

@@ -6,6 +6,7 @@ line, that of an interrupted one.
 
 import fcntl
 import json
+import os
 from pathlib import Path
 from typing import IO, Any, Self, TypeAlias
 
@@ -115,7 +116,7 @@ class State:
             self.log_in_part = bool(more.get(LOG_IN_PART))
             self.before = set(more.get(BEFORE, ()))
             self.since = dict(more.get(SINCE, {}))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LocalError(
                 f"{path} cannot be read ({error}): remove {self._out} and export again."
             ) from error
@@ -135,21 +136,25 @@ class State:
                 f"Another export writes to {self._out}: wait until it is done."
             ) from error
         progress.seek(0)
-        lines = progress.read().splitlines()
-        if not lines:
-            progress.write(json.dumps(self._me) + "\n")
-            progress.flush()
-            return
-        for number, line in enumerate(lines):
+        sound = 0
+        for line in progress.read().splitlines(keepends=True):
+            if not line.endswith("\n"):
+                break
             try:
                 value = json.loads(line)
-            except ValueError:
-                break  # the last line, cut off in the midst: that day is written again
-            if number == 0:
-                self._require(value == self._me)
-            else:
-                where, mark = value
-                self._days[where] = mark
+                if not sound:
+                    self._require(value == self._me)
+                else:
+                    where, mark = value
+                    self._days[where] = dict(mark)
+            except (ValueError, TypeError):
+                break
+            sound += len(line.encode())
+        # Of a line that was cut off, or is none, and those behind it, the days are written again.
+        os.truncate(progress.fileno(), sound)
+        if not sound:
+            progress.write(json.dumps(self._me) + "\n")
+            progress.flush()
 
     def _require(self, ours: bool) -> None:  # noqa: FBT001  # the condition itself
         if not ours:

@@ -44,6 +44,12 @@ def test_version_is_the_installed_one() -> None:
         ["plain", "--port", "70000"],
         ["plain", "--connect", "nowhere:port"],
         ["send"],
+        ["send", "hi", "--wait", "nan"],
+        ["send", "hi", "--channel", "#"],
+        ["send", "hi", "--channel", ""],
+        ["sim", "--delay", "nan"],
+        ["sim", "--loss", "nan"],
+        ["sim", "--jitter", "inf"],
     ],
 )
 def test_bad_options_exit_with_2_and_one_sentence(words: list[str]) -> None:
@@ -51,6 +57,13 @@ def test_bad_options_exit_with_2_and_one_sentence(words: list[str]) -> None:
 
     assert result.exit_code == 2
     assert "Error: " in result.output
+
+
+def test_a_blank_text_is_not_sent() -> None:
+    result = CliRunner().invoke(main.cli, ["send", " \n "])
+
+    assert isinstance(result.exception, LocalError)
+    assert "Nothing was sent" in str(result.exception)
 
 
 def test_options_without_a_command_are_those_of_the_chat() -> None:

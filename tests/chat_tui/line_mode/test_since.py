@@ -32,7 +32,17 @@ def test_now_leaves_out_what_was_written_long_before_and_no_clock_that_is_slow()
     assert since.leaves_out(replace(line(1), created_ns=NOON - OLD_AFTER - SECOND))
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "3fa2", "12:00 o'clock"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "yesterday",
+        "3fa2",
+        "12:00 o'clock",
+        "0001-01-01T00:00+14:00",
+        "9999-12-31T23:59:59-23:59",
+    ],
+)
 def test_whatever_else_is_refused_with_what_can_be_given(text: str) -> None:
     with pytest.raises(LocalError, match="--since takes now"):
         parse(text, NOON)

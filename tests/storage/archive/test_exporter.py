@@ -1,6 +1,7 @@
 """`chat-tui export`: what is in it, and that it only ever adds what is new."""
 
 import hashlib
+import json
 from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
@@ -286,6 +287,36 @@ async def test_a_line_of_progress_that_was_cut_off_is_done_again(tmp_path: Path)
     owner.export(out)
 
     assert len(read(out, HISTORY_DIR)) == 4
+
+
+@pytest.mark.parametrize("cut", ['["history/chan', '["history/x", 5, 6]\n', '{"no": "pair"}\n'])
+async def test_progress_behind_a_damaged_line_is_kept_in_an_interruption_more(
+    tmp_path: Path, cut: str
+) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(12)))
+    out.mkdir()
+    (out / PROGRESS).write_text(f'"{owner.peer_id}"\n{cut}')
+
+    def interrupt(done: int, _total: int) -> None:
+        if done == 8:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Exporter(owner.directory, out, Wanted()).run(interrupt)
+    summary = owner.export(out)
+
+    assert (summary.days, summary.unchanged) == (1, 2)
+
+
+async def test_a_damaged_note_is_said(tmp_path: Path) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(4)))
+    owner.export(out)
+    (out / NOTE).write_text(json.dumps({**note_of(out), "more": []}))
+
+    with pytest.raises(LocalError, match="cannot be read"):
+        owner.export(out)
 
 
 async def test_what_the_log_has_forgotten_stays_in_the_export(tmp_path: Path) -> None:
