@@ -10,7 +10,8 @@ Rules:
    not an answer, not an error, for it may be about a channel that we do not have, or not yet.
 4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
 5. A governed channel has a secret for each epoch: the newest few are proved unasked, and every one
-   that the peer proves. Whoever is out is shown none.
+   that the peer proves. Whoever is out is shown none, unless they prove the newest: they have been
+   given a new code, and ask to be let in again.
 6. The responder, too, proves its governed channels unasked, those that the initiator has not proved
    by its first ping: one who was away for long, or is out, knows other epochs than are shown to it.
 """
@@ -210,7 +211,9 @@ class Membership:
         return [mac for mac in macs if mac is not None]
 
     def _show(self, channel: ChannelId, secret: bytes) -> bytes | None:
-        if (channel, secret) in self._shown or self._hides(channel):
+        if (channel, secret) in self._shown:
+            return None
+        if self._hides(channel) and not self.has_heard(self._secrets[channel][0].secret):
             return None
         self._shown.add((channel, secret))
         return prove(secret, self._role, self._handshake_hash)

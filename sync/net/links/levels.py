@@ -48,7 +48,7 @@ class Levels:
         self._is_in = is_in
 
     def hides(self, peer: PeerId, channel: ChannelId) -> bool:
-        """Return whether a peer is shown no proof of a channel: it is out."""
+        """Return whether a peer is out, and gets no proof unless it proves the newest epoch."""
         return self._secrets.is_governed(channel) and self._is_in(peer, channel) is False
 
     def level(self, peer: PeerId, proofs: Membership, channel: ChannelId) -> Level:

@@ -377,6 +377,7 @@ class Mesh:
         newest = self.secrets.newest(shared.channel)
         if out and newest is not None and link.membership.is_proof(mac, newest.secret):
             # It has a new code, and may ask to be let in again: it has ops to ask for, once more.
+            link.send(Presence(shared.channel, "", features=FEATURES))
             link.send(NoticeFrame(shared.channel, NOTICES[Level.STUB]))
 
     def _on_governance(
@@ -407,10 +408,12 @@ class Mesh:
         when they are let in again.
         """
         channel = frame.channel
-        if channel in link.levels and (frame.nick or frame.protocols):
-            link.presences[channel] = frame
         if frame.features:
             self._on_features(link, frame.features)
+        if channel in link.levels:
+            if not (frame.nick or frame.protocols):
+                return  # it does not know yet that one of us is in: the rest comes once it does
+            link.presences[channel] = frame
         if channel in link.shared:
             link.presented(frame)
             self._tell_presence_of(link)
@@ -441,8 +444,9 @@ class Mesh:
         link.announced.discard(channel)
         if level is Level.GOVERNANCE:
             link.proved()
+        if self._levels.takes_ops(level, link.membership, channel):
             link.send(Presence(channel, "", features=FEATURES))  # names are for members
-        elif level in NOTICES:
+        if level in NOTICES:
             link.send(NoticeFrame(channel, NOTICES[level]))
         self._refresh(link.peer)
 

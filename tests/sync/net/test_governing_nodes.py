@@ -171,6 +171,40 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
             assert one.node._runner.manager.spoken(team, other.me), "what is spoken is known again"
 
 
+@pytest.mark.parametrize("removed", [True, False])
+async def test_whoever_is_out_is_heard_with_a_new_code_over_a_new_link(
+    tmp_path: Path, *, removed: bool
+) -> None:
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        team = await founded(alice)
+        driver = alice.node.governing
+        await enter(bob, await driver.invite(team))
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        if removed:
+            await driver.remove(team, [bob.me])
+            await in_as(bob, team, Role.NONE, alice)
+        else:
+            await bob.node.governing.leave(team)
+            await until(lambda: role(alice, team, bob) is Role.NONE, "alice knows that bob left")
+            await bob.node.remove_channel(team)
+            await driver.rotate(team)
+        bob.node.mesh.hang_up("a restart")
+        await until(lambda: not alice.node.mesh.links.get(bob.me), "the link is gone")
+        await meet(bob, alice)
+
+        await enter(bob, await driver.invite(team))
+
+        if removed:
+            known = governance(alice, team)
+            await until(
+                lambda: [one.key for one in known.asking(known.now)] == [key_of(bob)],
+                "alice sees that bob asks",
+            )
+        else:
+            await in_as(bob, team, Role.MEMBER, alice)
+
+
 async def test_two_rotations_at_once_heal_by_a_third(tmp_path: Path) -> None:
     async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
         team = await founded(alice)

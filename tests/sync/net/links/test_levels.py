@@ -112,6 +112,27 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
         assert alice.mesh.link_to(bob.me, CLUB) is link
 
 
+async def test_who_learns_later_that_they_are_in_says_then_what_they_speak() -> None:
+    """Before, both names and protocols are left out, which is no word of them."""
+    alice, bob = station("alice", NEW), station("bob", NEW)
+    alice.mesh.protocols = bob.mesh.protocols = ("p",)
+    knows(alice, bob)
+    knows(bob, alice)
+    bob.governance.people[bob.me, CLUB] = False
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: (bob.me, CLUB) in alice.shared, "alice has him in")
+        await until(lambda: (alice.me, CLUB) in bob.governance.near, "he has himself out")
+        [link] = alice.mesh.links[bob.me]
+        await until(lambda: link.features, "he has said so")
+
+        bob.governance.people[bob.me, CLUB] = True
+        bob.mesh.weigh_all(CLUB)
+        await until(lambda: alice.mesh.nick_of(bob.me), "he says who he is")
+
+        assert alice.announcements == [(bob.me, CLUB, ("p",))]
+
+
 def _ping(station: Station) -> bool:
     """Ask everybody whether they are there, once; returns False, for `until`."""
     for links in station.mesh.links.values():
@@ -122,7 +143,7 @@ def _ping(station: Station) -> bool:
 
 
 async def test_nobody_who_is_out_is_shown_a_proof() -> None:
-    alice, bob = station("alice", OLD, NEW), station("bob", OLD, NEW)
+    alice, bob = station("alice", OLD, NEW), station("bob", OLD)
     alice.governance.people[bob.me, CLUB] = False
     async with stations(alice, bob):
         await alice.mesh.connect(HOST, bob.port)
@@ -130,6 +151,22 @@ async def test_nobody_who_is_out_is_shown_a_proof() -> None:
 
         assert alice.mesh.level(bob.me, CLUB) is Level.STUB
         assert bob.mesh.level(alice.me, CLUB) is Level.NONE
+
+
+async def test_who_is_out_and_proves_the_newest_epoch_is_shown_one_and_can_ask() -> None:
+    """With a new code; else whoever came back over a new link would have nobody to ask."""
+    alice, bob = station("alice", OLD, NEW), station("bob", NEW)
+    alice.governance.people[bob.me, CLUB] = False
+    bob.governance.people[bob.me, CLUB] = False
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: (alice.me, CLUB) in bob.governance.near, "bob has somebody to ask")
+
+        bob.mesh.send_op(CLUB, OP)
+        bob.mesh.flush()
+        await until(lambda: alice.governance.heard == [("op", bob.me, CLUB, OP)], "he asks")
+        assert alice.mesh.level(bob.me, CLUB) is Level.STUB
+        assert not alice.shared
 
 
 async def test_ops_of_somebody_out_are_taken_with_the_newest_epoch_alone() -> None:
