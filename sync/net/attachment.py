@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sync.errors import LocalError
+from sync.net import descriptors
 from sync.net.clock import Clock
 from sync.net.discovery.interfaces import Interface, choose, has_ipv6_only
 from sync.net.discovery.mdns import Discovery
@@ -57,6 +58,7 @@ class Online:
         Raises:
             LocalError: the named interface does not exist, or no port is free.
         """
+        descriptors.make_room()
         await self._take(choose(self._options.interface))
 
     async def follow(self) -> None:
