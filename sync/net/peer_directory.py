@@ -44,13 +44,11 @@ class Roster:
 
     def refused(self, who: str) -> None:
         """Count one bad input of a peer or an address."""
-        if who in self.refusals or len(self.refusals) < REFUSED_MAX:
-            self.refusals[who] += 1
+        _count(self.refusals, who, 1)
 
     def skipped(self, who: str, size: int) -> None:
         """Count the bytes of a frame of an unknown kind, beside `refused`."""
-        if who in self.skipped_bytes or len(self.skipped_bytes) < REFUSED_MAX:
-            self.skipped_bytes[who] += size
+        _count(self.skipped_bytes, who, size)
 
     def update(self, peer: PeerId, now: Nanos) -> PeerShown | None:
         """Look at a peer anew; returns what the UI should hear, if anything.
@@ -151,3 +149,10 @@ def _told(info: PeerInfo) -> tuple[PeerState, str, str]:
 
 def _printed(address: tuple[str, int]) -> str:
     return f"{address[0]}:{address[1]}"
+
+
+def _count(table: Counter[str], who: str, number: int) -> None:
+    """Count something of a peer or an address; whoever has least gives way, as made-up keys do."""
+    if who not in table and len(table) >= REFUSED_MAX:
+        del table[min(table, key=table.__getitem__)]
+    table[who] += number
