@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,18 @@ async def test_leaving_is_one_line_whoever_was_there(tmp_path: Path) -> None:
 
     after = [one["event"] for one in leaving.seen[mark:] if one["event"] in {"peer", "left"}]
     assert after == ["left"]
+
+
+async def test_who_closes_the_terminal_leaves(tmp_path: Path) -> None:
+    channel = channel_of_its_own()
+    async with (
+        PlainProcess(person("alice", tmp_path, channel)) as alice,
+        PlainProcess(person("bob", tmp_path, channel)) as bob,
+    ):
+        await everyone_sees_everyone([alice, bob])
+        alice._running.send_signal(signal.SIGHUP)
+        await alice.wait_for("left")
+        await bob.wait_for("peer", nick="alice", state="down")
 
 
 async def test_the_bot_of_the_page_answers_what_is_asked_now(tmp_path: Path) -> None:
