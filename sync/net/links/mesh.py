@@ -258,7 +258,8 @@ class Mesh:
         """
         if len(self.links.get(peer, ())) >= LINKS_PER_PEER_MAX:
             return False
-        duplicates = [link for links in self.links.values() for link in links[1:]]
+        second = [link for links in self.links.values() for link in links[1:]]
+        duplicates = [link for link in second if not link.stream.closed]
         if peer not in self.links or len(duplicates) < DUPLICATES_MAX:
             return True
         named = self._named()
