@@ -26,6 +26,11 @@ LINES_MAX: Final = 300
 """Lines shown of one message: the longest text allowed fills 270 lines of the 56 cells that a
 terminal of 80 columns leaves for it, so that only floods of newlines are cut."""
 
+NARROWEST: Final = 2
+"""Cells of the narrowest line: every character has room there, so each line takes some of a text.
+
+Windows and panes may be narrower, even of no width at all; what is too wide there is cut off."""
+
 NAMELESS: Final = "(no name)"
 
 NICKS_KEPT: Final = 256
@@ -149,7 +154,7 @@ def wrap(text: str, width: int, most: int | None = LINES_MAX) -> list[str]:
 
     Args:
         text: clean text
-        width: cells, at least 2, so that every character fits
+        width: cells; fewer than `NARROWEST` are as many, so that every character fits
         most: lines; None for all there are
     """
     lines: list[str] = []
@@ -158,12 +163,13 @@ def wrap(text: str, width: int, most: int | None = LINES_MAX) -> list[str]:
         lines += [paragraph[start:end] for start, end in line_spans(paragraph, width)]
     if most is not None and len(lines) > most:
         more = len(lines) - (most - 1)
-        lines[most - 1 :] = [clip_cells(f"… {more} more lines", width)]
+        lines[most - 1 :] = [clip_cells(f"… {more} more lines", max(NARROWEST, width))]
     return lines
 
 
 def line_spans(paragraph: str, width: int) -> list[Span]:
     """Return where the lines stand that a text without newlines is broken into, see `wrap`."""
+    width = max(NARROWEST, width)
     if paragraph.isascii():
         return _ascii_spans(paragraph, width)
     if cell_len(paragraph) <= width:
@@ -190,6 +196,7 @@ def line_spans(paragraph: str, width: int) -> list[Span]:
 
 def chopped_spans(paragraph: str, width: int) -> list[Span]:
     """Return where lines stand that are broken wherever they are full, as code is."""
+    width = max(NARROWEST, width)
     if paragraph.isascii():
         return [
             (at, min(at + width, len(paragraph))) for at in range(0, len(paragraph) or 1, width)
@@ -199,7 +206,7 @@ def chopped_spans(paragraph: str, width: int) -> list[Span]:
     for part in chop_cells(paragraph, width):
         spans.append((at, at + len(part)))
         at += len(part)
-    return spans
+    return spans or [(0, len(paragraph))]  # marks alone fill no cell
 
 
 def _ascii_spans(paragraph: str, width: int) -> list[Span]:

@@ -1,6 +1,7 @@
 """Untrusted text made safe and wrapped; formats."""
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -92,6 +93,28 @@ def test_the_ascii_path_breaks_where_the_measuring_one_does(raw: str, width: int
     measured = safe_text.wrap(raw.replace("a", "é"), width)
 
     assert [line.replace("é", "a") for line in measured] == fast
+
+
+@given(MIXED.map(safe_text.clean_text), st.integers(-3, 12))
+def test_lines_of_any_width_take_all_of_a_text_in_order(raw: str, width: int) -> None:
+    room = max(safe_text.NARROWEST, width)
+    whole = raw.replace("\n", "")
+    for spans in (safe_text.line_spans(whole, width), safe_text.chopped_spans(whole, width)):
+        between = [(end, start) for (_, end), (start, _) in pairwise(spans)]
+
+        assert (spans[0][0], spans[-1][1]) == (0, len(whole))
+        assert all(whole[end:start].strip(" ") == "" for end, start in between)
+        assert all(cell_len(whole[start:end].rstrip(" ")) <= room for start, end in spans)
+        assert all(start < end for start, end in spans) or " " in whole or not whole
+
+
+@given(MIXED.map(safe_text.clean_text), st.integers(-3, safe_text.NARROWEST))
+def test_what_is_wrapped_in_no_room_at_all_is_wrapped_as_in_the_least(raw: str, width: int) -> None:
+    assert safe_text.wrap(raw, width) == safe_text.wrap(raw, safe_text.NARROWEST)
+
+
+def test_a_flood_of_lines_in_no_room_is_cut_as_well() -> None:
+    assert safe_text.wrap("ab " * 1_000, 0, most=3) == ["ab", "ab", "……"]
 
 
 def test_words_break_only_when_longer_than_a_line() -> None:
