@@ -1,4 +1,8 @@
-"""A text area that works its styles out once for each look, where Textual does at every key."""
+"""A text area that works its styles out once for each look, where Textual does at every key.
+
+It also may have no room at all, which Textual's may not: it wraps its placeholder in the room there
+is, and no room ends the program.
+"""
 
 from textual.geometry import Region
 from textual.strip import Strip
@@ -22,3 +26,7 @@ class StyledOnce(TextArea):
             return super(TextArea, self).render_lines(crop)
         self._styled = self._theme
         return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Render a line; a blank one if nothing but the frame has room."""
+        return super().render_line(y) if self.content_size.width > 0 else Strip.blank(0)

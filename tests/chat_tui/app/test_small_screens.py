@@ -14,12 +14,15 @@ from chat_tui.screens.help import WORD_CELLS, full_help
 from chat_tui.widgets.status_line import Sentence, StatusLine
 from chat_tui.wording.glyphs import UNICODE
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.readings import reading, shown
+from tests.support.chat_tui.readings import press, reading, shown
 
 QUOTED = re.compile("\u201c[^\u201d\n]*")
 """Quotes of what somebody wrote, which may be shortened; the row opens to all of it."""
 CUT = re.compile("(?<![0-9a-fL])\u2026")
 """End of a sentence that is cut: ids, and Lamport times, are shortened on purpose."""
+
+WIDE = (120, 30)
+"""Columns and lines where the protocol's pane stands beside the conversation."""
 
 LONG = (
     "Somebody far away has written so many words that no line of a small window has room for "
@@ -50,6 +53,19 @@ async def test_a_sentence_that_fits_has_one_line_again() -> None:
         await pilot.pause()
 
         assert app.query_one(Sentence).size.height == 1
+
+
+@pytest.mark.parametrize("keys", [("f2",), ("alt+o",), ("ctrl+p",)])
+async def test_no_window_is_too_narrow_for_what_is_open(keys: tuple[str, ...]) -> None:
+    async with reading(scenes.morning(), WIDE) as (app, pilot):
+        await press(pilot, *keys)
+        for size in ((53, 24), (50, 24), (3, 10), (1, 1)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            await pilot.resize_terminal(*WIDE)
+            await pilot.pause()
+
+        assert app.is_running
 
 
 @pytest.mark.parametrize("width", [60, 80])

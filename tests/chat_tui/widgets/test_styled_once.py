@@ -54,3 +54,16 @@ async def test_it_looks_like_textuals_in_every_theme_with_and_without_the_keys()
                     cache.clear()
 
                 assert shown == TextArea.render_lines(app.ours, area), (theme, focused)
+
+
+@pytest.mark.parametrize("width", range(6))
+async def test_a_frame_without_room_for_a_placeholder_has_blank_lines(width: int) -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        app.ours.text, app.ours.placeholder = "", "words that need room"
+        app.ours.styles.padding = (0, 1)
+        app.ours.styles.width = width
+        await pilot.pause()
+        lines = app.ours.render_lines(app.ours.size.region)
+
+    assert not any(strip.cell_length > width for strip in lines)
