@@ -317,12 +317,25 @@ def _all_well(snapshot: Snapshot, here: Sequence[PeerInfo], info: ChannelInfo) -
     if info.wrote:
         words = "Everything you sent was received"
     else:
-        verb = "is" if len(here) == 1 else "are"
-        words = f"{_names(snapshot, here)} {verb} here and will read what you write"
+        words = _readers(snapshot, here)
     if info.lost:
         lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
         words += f"; {lost} (/sync looks again)"
     return f"{words}."
+
+
+def _readers(snapshot: Snapshot, here: Sequence[PeerInfo]) -> str:
+    """Return who reads what is written: nobody who is away does so before they come back."""
+    away = [peer for peer in here if peer.away]
+    reading = [peer for peer in here if not peer.away]
+    if not reading:
+        return f"{_names(snapshot, away)} {_are(away)} away and can read later what you write"
+    words = f"{_names(snapshot, reading)} {_are(reading)} here and will read what you write"
+    return f"{words}; {_names(snapshot, away)} {_are(away)} away" if away else words
+
+
+def _are(peers: Sequence[PeerInfo]) -> str:
+    return "is" if len(peers) == 1 else "are"
 
 
 def _names(snapshot: Snapshot, peers: Sequence[PeerInfo]) -> str:

@@ -106,6 +106,22 @@ def test_who_has_written_nothing_is_not_told_that_it_was_received() -> None:
     )
 
 
+def test_who_is_away_is_not_said_to_read_what_is_written_now() -> None:
+    reader = replace(CALM, wrote=False, peers=tuple(map(peer, ("bob", "carol", "dave"))))
+    away = [replace(present(name), away="lunch") for name in ("bob", "dave")]
+    said = [
+        sentences.what_happens(snapshot(*people), reader)
+        for people in (away[:1], away, [*away[:1], present("carol")], [*away, present("carol")])
+    ]
+
+    assert said == [
+        "bob is away and can read later what you write.",
+        "bob and 1 other are away and can read later what you write.",
+        "carol is here and will read what you write; bob is away.",
+        "carol is here and will read what you write; bob and 1 other are away.",
+    ]
+
+
 def test_a_peer_counts_only_in_the_channels_it_proved() -> None:
     two = snapshot(present("bob"), present("carol"))
 
