@@ -92,6 +92,8 @@ class MembersScreen(PeopleList[str | None]):
         anew = next((one for one in self._rows() if one.peer == row.peer), row)
         in_it = f"{anew.standing:<10}{anew.history}"
         snapshot = self._chat.snapshot()
+        if row.peer == snapshot.me:
+            return f"{in_it}\nkey       {fingerprint(row.peer)}; this is you"
         peer = next((one for one in snapshot.peers if one.peer == row.peer), None)
         if peer is None:
             return f"{in_it}\nkey       {fingerprint(row.peer)}; never met in this run"

@@ -47,6 +47,19 @@ async def test_members_shows_everybody_with_role_way_in_and_what_to_know() -> No
     assert "mallory           gone               removed by alice: spam" in text
 
 
+async def test_details_of_oneself_say_so_and_do_not_speak_of_a_stranger() -> None:
+    app = screen_of(ALONE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_members(pilot, app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await pilot.pause()
+        text = shown(app)
+
+    assert "; this is you" in text
+    assert "never met" not in text
+
+
 @pytest.mark.parametrize("size", [(60, 16), (70, 20), (80, 24)])
 async def test_small_screens_cut_no_sentence_and_show_the_whole_row_at_the_cursor(
     size: tuple[int, int],
