@@ -324,7 +324,7 @@ class ChatApp(Overlays):
         elif not result.ok:
             if line.typed:
                 self._put_back(line)
-            self._say(Notice(result.text, Level.ERROR))
+            self._around.say(Notice(result.text, Level.ERROR), result.then)
         elif result.draft:
             self.composer.offer(result.draft)
         elif result.channel is not None:

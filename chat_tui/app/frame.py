@@ -28,14 +28,14 @@ from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs, bar
 from chat_tui.wording.key_line import key_line
 from sync.machine import ChannelId
-from sync.view.view import Notice, Snapshot
+from sync.view.view import ChannelInfo, Notice, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.debug.pane import DebugPane
     from chat_tui.transcript.conversation_pane import Reading
 
 
-Then: TypeAlias = Callable[[Snapshot], str]
+Then: TypeAlias = Callable[[Snapshot], str | None]
 
 BOTH_FROM: Final = 24
 """Lines of a window that has room for two bands; in a lower one the question waits."""
@@ -84,6 +84,7 @@ class Surroundings(Vertical):
         self._keys_chosen: Chosen = USUAL
         self._answer: tuple[Notice, Then] | None = None
         """The last answer, and the sentence in its place once it does not hold any more."""
+        self._standing: tuple[ChannelId | None, rights.Standing | None] = (None, None)
         self.held = 0
         """Lines that were written and wait for the disk."""
 
@@ -116,8 +117,11 @@ class Surroundings(Vertical):
             self._debug.change_keys(chosen)
 
     def answer(self, text: str, then: Then | None = None) -> None:
-        """Say what came of a command; `then` says what to say instead as soon as it is so."""
-        notice = Notice(text)
+        """Say what came of a command, see `say`."""
+        self.say(Notice(text), then)
+
+    def say(self, notice: Notice, then: Then | None = None) -> None:
+        """Say this; `then` says what to say instead as soon as it is so, see `Result`."""
         self._answer = None if then is None else (notice, then)
         self.status.say(notice)
 
@@ -126,10 +130,22 @@ class Surroundings(Vertical):
         if self._answer is None:
             return
         notice, then = self._answer
-        if not self.status.says(notice):
+        if not self.status.holds(notice):
             self._answer = None
-        elif text := then(snapshot):
-            self.answer(text)
+        elif (text := then(snapshot)) is None:
+            self.status.forget(notice)
+        elif text and text != notice.text:
+            self.say(Notice(text, notice.level), then)
+
+    def _look_at_standing(
+        self, snapshot: Snapshot, info: ChannelInfo | None, *, barred: bool
+    ) -> None:
+        """Let no answer from before hide why nothing can be written here any more."""
+        channel = None if info is None else info.channel
+        standing = rights.standing(snapshot, info)
+        (before, stood), self._standing = self._standing, (channel, standing)
+        if barred and channel == before and stood not in (None, standing):
+            self.status.overtake()
 
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
@@ -158,6 +174,7 @@ class Surroundings(Vertical):
         in_sight = self._transcript.says_missing
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
         barred = rights.why_not_writing(snapshot, info)
+        self._look_at_standing(snapshot, info, barred=bool(barred))
         saved, types = sentences.saving(info), sentences.who_types(snapshot, info)
         what = saved or types or alone or happens(snapshot, info)
         drawn = self._history_bar(what, sentences.history_share(snapshot, info))

@@ -31,8 +31,9 @@ class Result(Struct, frozen=True):
     """True if a line was written in that channel: a script need not go there."""
     again: int = 0
     """Number of the last messages that line mode prints again."""
-    then: Callable[[Snapshot], str] | None = None
-    """Says what a screen is to show instead of `text` now; empty while that still holds."""
+    then: Callable[[Snapshot], str | None] | None = None
+    """Says what a screen is to show instead of `text` now; empty while that still holds, None once
+    it does not and there is nothing to say instead."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""
 

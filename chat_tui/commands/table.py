@@ -33,7 +33,7 @@ from chat_tui.commands import (
 from chat_tui.commands.command import At, Command, Result, refused
 from chat_tui.text.slash import is_command, text_of
 from chat_tui.wording import membership as membership_words
-from chat_tui.wording import sentences
+from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
 
 NEAREST: Final = 3
@@ -58,6 +58,9 @@ class Commands:
             if command is None:
                 return Result(ok=False, text=unknown(word))
             return await command.run(self._chat, rest.strip(), at)
+        except rights.NotAllowedError as error:
+            then = rights.as_long_as_now(self._chat.snapshot(), at.channel)
+            return Result(ok=False, text=str(error), then=then)
         except LocalError as error:
             return refused(error)
 

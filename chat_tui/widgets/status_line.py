@@ -47,6 +47,7 @@ class StatusLine(Horizontal):
         self._left, self._right = Sentence(id="status"), Panel(id="chip")
         self._sentence, self._barred = "", False
         self._saying = Saying()
+        self._overtaken: Notice | None = None
         self._timed: Notice | None = None
         self._timer: Timer | None = None
 
@@ -85,9 +86,23 @@ class StatusLine(Horizontal):
         self._saying.answer(notice)
         self._draw()
 
-    def says(self, notice: Notice) -> bool:
-        """Return whether this very notice is what is said now."""
-        return self._saying.now is notice
+    def holds(self, notice: Notice) -> bool:
+        """Return whether this very notice is said now, or again after what is."""
+        return self._saying.holds(notice)
+
+    def forget(self, notice: Notice) -> None:
+        """Say no more of a notice that does not hold any more."""
+        self._saying.forget(notice)
+        self._draw()
+
+    def overtake(self) -> None:
+        """Let the sentence about why nothing can be written stand before what was said until now.
+
+        An answer from before is forgotten; what went wrong stays below it.
+        """
+        self._saying.overtake()
+        self._overtaken = self._saying.now
+        self._draw()
 
     def tell(self, news: Notice) -> None:
         """Say what happened by itself, after any answer that is still to be read."""
@@ -116,7 +131,8 @@ class StatusLine(Horizontal):
         said = self._saying.now
         wraps = said is not None or self._barred or not self._fits(self._sentence)
         self._left.set_class(wraps, "notice")
-        kept = self._barred and not self._saying.is_answer
+        is_older = said is not None and said is self._overtaken
+        kept = self._barred and (is_older or not self._saying.is_answer)
         self._left.show(panels.status(self._sentence, said, barred=self._barred, kept=kept))
         if self._saying.for_a_while is not self._timed:
             self._timed = self._saying.for_a_while

@@ -4,6 +4,8 @@ Rules:
 1. An answer to what the person just did is said at once, and for its whole time.
 2. News waits for it, and for other news; what an answer interrupts is said again after it.
 3. An error stays until the person acts; notices shown for a while may take its place meanwhile.
+4. What does not hold any more is forgotten: a refusal once the rights are others, an answer once
+   there is a reason why nothing can be written.
 """
 
 from collections import deque
@@ -70,6 +72,22 @@ class Saying:
         """Forget what is said: the person has read it."""
         self._wrong = None
         self.pass_on()
+
+    def holds(self, notice: Notice) -> bool:
+        """Return whether this very notice is said now, or stays until the person acts."""
+        return notice is self._said or notice is self._wrong
+
+    def forget(self, notice: Notice) -> None:
+        """Forget a notice that does not hold any more."""
+        if notice is self._wrong:
+            self._wrong = None
+        if notice is self._said:
+            self.pass_on()
+
+    def overtake(self) -> None:
+        """Forget an answer that was given before the person lost a right: it may hold no more."""
+        if self._said is not self._wrong and self._is_answer:
+            self.pass_on()
 
     def _wait_first(self, notice: Notice) -> None:
         if len(self._waiting) < WAITING_MAX:

@@ -1,6 +1,7 @@
 """Sentences about what one may not do in a channel: why, who may, and what to do instead."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from chat_tui.wording import membership, sentences
 from chat_tui.wording.membership import ROLES
@@ -26,6 +27,36 @@ NEEDED: Final = {
     Right.LEAVE: "leave",
 }
 """Rights, as what an admin or an owner can do."""
+
+
+class NotAllowedError(LocalError):
+    """Somebody may not do what they asked for, by their role here and the policy, as it is now."""
+
+
+Standing: TypeAlias = tuple[Role, tuple[Right, ...], str, bool]
+"""Role, rights, the op that ended a membership, and whether one asks to be let in again."""
+
+
+def standing(snapshot: Snapshot, info: ChannelInfo | None) -> Standing | None:
+    """Return all of a person's own that decides what they may do in a channel; None if nothing."""
+    governance = None if info is None else info.governance
+    if governance is None or not governance.read:
+        return None
+    asks = any(one.peer == snapshot.me for one in governance.asking)
+    ended = "" if governance.departure is None else governance.departure.op_id
+    return governance.role, governance.rights, ended, asks
+
+
+def as_long_as_now(
+    snapshot: Snapshot, channel: ChannelId | None
+) -> Callable[[Snapshot], str | None]:
+    """Return what tells whether a refusal still holds: empty until one's standing changes."""
+    before = standing(snapshot, sentences.find(snapshot, channel))
+
+    def then(now: Snapshot) -> str | None:
+        return "" if standing(now, sentences.find(now, channel)) == before else None
+
+    return then
 
 
 def governed(info: ChannelInfo) -> GovernanceInfo:
@@ -59,7 +90,7 @@ def refuse(snapshot: Snapshot, channel: ChannelId, right: Right) -> None:
     """Stop what the person may not do with lines of a channel: write, react, hide.
 
     Raises:
-        LocalError: they may not; says why, and what to do.
+        NotAllowedError: they may not; says why, and what to do.
     """
     info = sentences.find(snapshot, channel)
     if info is None or info.governance is None or not info.governance.read:
@@ -67,7 +98,7 @@ def refuse(snapshot: Snapshot, channel: ChannelId, right: Right) -> None:
     if info.governance.may(right):
         return
     if right is Right.WRITE:
-        raise LocalError(why_not_writing(snapshot, info))
+        raise NotAllowedError(why_not_writing(snapshot, info))
     check(snapshot, info, info.governance, right)
 
 
@@ -117,36 +148,36 @@ def check(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo, rig
     """Stop what the person may not do.
 
     Raises:
-        LocalError: they may not; says who may.
+        NotAllowedError: they may not; says who may.
     """
     if governance.may(right) or not governance.read:
         return
     if out := why_out(snapshot, info, governance):
-        raise LocalError(out)
+        raise NotAllowedError(out)
     least = Role.OWNER if right is Right.ADMINS else Role.ADMIN
     able = "an owner" if least is Role.OWNER else "an admin or an owner"
     asked = whom_to_ask(snapshot, info, governance, least)
-    raise LocalError(f"Only {able} can {NEEDED[right]}. {asked}")
+    raise NotAllowedError(f"Only {able} can {NEEDED[right]}. {asked}")
 
 
 def check_setting(snapshot: Snapshot, info: ChannelInfo, right: Right) -> None:
     """Stop whoever may not set the topic or pin, which everybody may where nobody governs.
 
     Raises:
-        LocalError: they may not; says who may, by the policy.
+        NotAllowedError: they may not; says who may, by the policy.
     """
     governance = info.governance
     if governance is None or not governance.read or governance.may(right):
         return
     if out := why_out(snapshot, info, governance):
-        raise LocalError(out)
+        raise NotAllowedError(out)
     asked = whom_to_ask(snapshot, info, governance, Role.ADMIN)
     if governance.role is Role.READER:
-        raise LocalError(
+        raise NotAllowedError(
             f"You are a reader here: you can read and react, not {NEEDED[right]}. {asked}"
         )
     field = "topic" if right is Right.TOPIC else "pins"
-    raise LocalError(
+    raise NotAllowedError(
         f"Admins alone {NEEDED[right]} in {sentences.channel_title(info)} (/policy {field}). "
         f"{asked}"
     )

@@ -314,10 +314,7 @@ def _asking(snapshot: Snapshot, info: ChannelInfo) -> str:
 
 
 def _all_well(snapshot: Snapshot, here: Sequence[PeerInfo], info: ChannelInfo) -> str:
-    if info.wrote:
-        words = "Everything you sent was received"
-    else:
-        words = _readers(snapshot, here)
+    words = "Everything you sent was received" if info.wrote else _readers(snapshot, here)
     if info.lost:
         lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
         words += f"; {lost} (/sync looks again)"

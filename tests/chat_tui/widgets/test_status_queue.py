@@ -62,6 +62,37 @@ def test_beginning_something_else_forgets_the_answer_and_no_news() -> None:
     assert (after_the_answer, saying.now) == (NEWS, NEWS)
 
 
+def test_what_does_not_hold_any_more_is_forgotten_though_nobody_acts() -> None:
+    saying = Saying()
+    saying.answer(WRONG)
+    saying.news(NEWS)
+    saying.pass_on()
+    held = saying.holds(WRONG)
+    saying.forget(WRONG)
+    during = saying.now
+    saying.forget(ANSWER)
+    saying.pass_on()
+
+    assert held
+    assert (during, saying.now) == (NEWS, None)
+    assert not saying.holds(WRONG)
+
+
+def test_an_answer_is_overtaken_and_news_and_what_went_wrong_are_not() -> None:
+    said = []
+    for begin in (lambda one: one.answer(ANSWER), lambda one: one.answer(WRONG), _news):
+        saying = Saying()
+        begin(saying)
+        saying.overtake()
+        said.append(saying.now)
+
+    assert said == [None, WRONG, NEWS]
+
+
+def _news(saying: Saying) -> None:
+    saying.news(NEWS)
+
+
 def test_dismissing_forgets_what_is_said_and_goes_on_to_the_next() -> None:
     saying = Saying()
     for one in (NEWS, LATER):
