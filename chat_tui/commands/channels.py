@@ -31,11 +31,17 @@ async def join(chat: Chat, rest: str, _at: At) -> Result:
     also += f" {alike}" if alike else ""
     if info.governance is not None and _is_out(info):
         out = rights.why_out(chat.snapshot(), info, info.governance)
-        text = out or f"You come into {title} as soon as somebody is here who is in it."
+        text = out or (  # the disk that knows it may not be read yet
+            f"You come into {title} as soon as somebody is here who is in it, unless you left "
+            "after this code was made."
+        )
 
         def then(snapshot: Snapshot) -> str:
             now = sentences.find(snapshot, joined)
-            return "" if now is None or _is_out(now) else f"{_in(now)}{also}"
+            if now is None or now.governance is None:
+                return ""
+            so = rights.why_out(snapshot, now, now.governance) if _is_out(now) else _in(now)
+            return f"{so}{also}" if so else ""
 
         return Result(text=f"{text}{also}", channel=joined, then=then)
     return Result(text=f"{_in(info)}{also}", channel=joined)

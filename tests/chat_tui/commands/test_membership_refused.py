@@ -7,6 +7,7 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from chat_tui.wording.rights import NEEDED
 from sync.entries.identity import short_fingerprint
+from sync.machine import ChannelId
 from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Right, Role
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import peer
@@ -178,3 +179,29 @@ async def test_an_admin_hides_lines_of_others_and_a_member_is_told_who_can() -> 
 
 def test_every_right_of_a_command_has_words() -> None:
     assert set(NEEDED) == set(Right)
+
+
+async def test_who_joins_before_the_disk_is_read_hears_then_why_they_are_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, chat = governed_scene(scenes.morning(), replace(removed(), read=False))
+
+    async def joined(_: str) -> ChannelId:
+        return channel_of(chat)
+
+    monkeypatch.setattr(chat.memberships, "join", joined)
+    result = await Commands(chat).run("/join #plans", At(channel_of(chat)))
+    assert result.then is not None
+    unread = result.then(chat.snapshot())
+    _, other = governed_scene(scenes.morning(), removed())
+    chat.governance = other.governance
+    out = result.then(chat.snapshot())
+    _, other = governed_scene(scenes.morning(), MEMBER)
+    chat.governance = other.governance
+    let_in = result.then(chat.snapshot())
+
+    assert "unless you left after this code was made" in result.text
+    assert unread == ""
+    assert out is not None
+    assert out.startswith("bob removed you: spam.")
+    assert let_in == "You are in #plans; only its 4 members can read it."
