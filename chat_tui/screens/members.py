@@ -4,6 +4,7 @@ Rule: no key here does anything for good. It begins a command in the input, with
 the person reads what it says, may add a reason, and Enter does it.
 """
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
@@ -20,10 +21,9 @@ from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.membership import Row
 from chat_tui.wording.panels import BAD
 from sync.entries.identity import fingerprint
-from sync.errors import LocalError
 from sync.machine import ChannelId, PeerId
 from sync.view.governance_infos import GovernanceInfo, Right
-from sync.view.view import ChannelInfo
+from sync.view.view import ChannelInfo, Snapshot
 
 BEGUN: Final = {
     "add": Right.MEMBERS,
@@ -44,11 +44,19 @@ class MembersScreen(PeopleList[str | None]):
     def __init__(self, chat: Chat, channel: ChannelId, glyphs: Glyphs) -> None:
         super().__init__()
         self._chat, self._channel, self._glyphs = chat, channel, glyphs
+        self._refusal: Callable[[Snapshot], str | None] | None = None
+        """Tells whether what is said below the list still holds, where it refuses something."""
 
     def _now(self) -> tuple[ChannelInfo, GovernanceInfo] | None:
         """Return what is known of the channel now; None once it is not here any more."""
         info = sentences.find(self._chat.snapshot(), self._channel)
         return None if info is None or info.governance is None else (info, info.governance)
+
+    def _tick(self) -> None:
+        if self._refusal is not None and self._refusal(self._chat.snapshot()) is None:
+            self._refusal = None
+            self._say("")
+        super()._tick()
 
     def _rows(self) -> list[Row]:
         now = self._now()
@@ -112,8 +120,9 @@ class MembersScreen(PeopleList[str | None]):
             return
         try:
             rights.check(self._chat.snapshot(), *now, BEGUN[command])
-        except LocalError as error:
+        except rights.NotAllowedError as error:
             self._say(str(error), BAD)
+            self._refusal = rights.as_long_as_now(self._chat.snapshot(), self._channel)
             return
         about = "" if command == "invite" else f"{row.name} "
         self.dismiss(f"/{command} {about}")

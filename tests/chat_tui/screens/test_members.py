@@ -117,6 +117,23 @@ async def test_who_may_not_is_told_so_in_the_list() -> None:
         assert app.composer.text == ""
 
 
+async def test_the_list_says_no_more_that_one_may_not_once_one_may() -> None:
+    scene, chat = governed_scene(scenes.morning(), governance(Role.MEMBER))
+    app = scenes.screen_of(scene)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await open_members(pilot, app)
+        await pilot.press("down", "d")
+        await until(pilot, lambda: "Only an admin or an owner can let in" in shown(app))
+        assert chat.governance is not None
+        chat.governance = replace(chat.governance, role=Role.ADMIN, rights=tuple(Right))
+        screen = app.screen
+        assert isinstance(screen, MembersScreen)
+        screen._tick()
+        await pilot.pause()
+
+        assert "Only an admin or an owner can let in" not in shown(app)
+
+
 async def test_enter_shows_all_that_is_known_of_one() -> None:
     app = screen_of(OWNER)
     async with app.run_test(size=(100, 30)) as pilot:
