@@ -55,6 +55,7 @@ async def test_a_sentence_that_fits_has_one_line_again() -> None:
         assert app.query_one(Sentence).size.height == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [("f2",), ("alt+o",), ("ctrl+p",)])
 async def test_no_window_is_too_narrow_for_what_is_open(keys: tuple[str, ...]) -> None:
     async with reading(scenes.morning(), WIDE) as (app, pilot):
