@@ -184,15 +184,16 @@ def exported(found: "DataFrame", begins: "DataFrame") -> "DataFrame":
     """Return what is missing but for what exports left out: they begin on some day.
 
     Args:
-        found: as of `missing`
+        found: as of `missing`; of what nobody holds, it is not known from when it is
         begins: channel string, node string, since_ns long; few rows
 
     Returns:
         the same
     """
+    may_be_older = F.expr("coalesce(found.created_ns < begins.since_ns, true)")
     older = (
         (F.col("found.channel") == F.col("begins.channel"))
         & (F.col("found.node") == F.col("begins.node"))
-        & (F.col("found.created_ns") < F.col("begins.since_ns"))
+        & may_be_older
     )
     return found.alias("found").join(begins.alias("begins"), older, "left_anti")

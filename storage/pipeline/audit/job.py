@@ -7,6 +7,7 @@ stand in `storage.pipeline.audit.history_findings`, `storage.pipeline.audit.tail
 out of histories, which are no findings.
 """
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from storage.pipeline.audit import history_findings, log_findings, log_reading, not_let_in, tails
@@ -25,12 +26,16 @@ HELPERS: Final = (
     "ends",
     "behind",
     "reached",
+    "unheld",
     "noticed",
     "disputed",
     "suspected",
     "about",
 )
 """Tables that findings are made from, and that nobody reads afterwards."""
+
+CLAIMS_MAX: Final = 10_000
+"""Nodes of channels that are compared with who holds something; of more, all logs are read."""
 
 LEFT_MAX: Final = 8
 """Nodes that left, and are told of by name."""
@@ -39,6 +44,7 @@ HISTORY: Final = (
     "channel string, message_id binary, author string, log long, seq long, lamport long, "
     "created_ns long, parents array<binary>"
 )
+CLAIMED: Final = "channel string, node string"
 REFUSED: Final = "channel string, node string, message_id binary, label string, held boolean"
 HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
 MEMBERS: Final = "channel string, node string, word int, bit int"
@@ -122,7 +128,7 @@ class Audit:
         who = history_findings.bits(order, held, members)
         ends = self.work.write_side("ends", history_findings.ends(who, members))
         self._found("missing", self._exported(history_findings.missing(who, ends)))
-        self._tails(self.work.write("behind", tails.behind(ends, self.history)))
+        self._tails(self.work.write("behind", tails.behind(ends, self.history)), ends)
 
     def _exported(self, missing: "DataFrame") -> "DataFrame":
         missing = self._lacked(missing)
@@ -131,17 +137,36 @@ class Audit:
             return history_findings.exported(missing, handed(told, len(begins)))
         return missing
 
-    def _tails(self, late: "DataFrame") -> None:
+    def _tails(self, late: "DataFrame", ends: "DataFrame") -> None:
         """Tell who left from who lacks the end; where nobody is behind, no log is read."""
         nodes = sorted(row.node for row in late.select("node").distinct().collect())
         log = self.work.inputs.log_of(self.work.spark, nodes)
         reached = self.work.write("reached", tails.reach(log, self._whole(self.history)))
         there = handed(tails.awaited(late, reached), self._rows("reached"))
-        found = self._exported(tails.missing_tail(self.history, there))
+        found = tails.missing_tail(self.history, there)
+        if (told := self._unheld(ends)) is not None:
+            found = found.unionAll(tails.emptied(told, self._whole(self.history)))
+        found = self._exported(found)
         self._found("missing_tail", found)
         away = handed(tails.gone(late, found), self._rows("behind"))
         later = self._lacked(tails.later(self.history, away))
         self.work.write("left", tails.left(later, reached))
+
+    def _unheld(self, ends: "DataFrame") -> "DataFrame | None":
+        """Return what logs of nodes tell that hold nothing of a channel; None if there are none.
+
+        Where each node of an export holds something of each channel, no log is read.
+        """
+        inputs, log = self.work.inputs, self.log
+        claims = sorted({*islice(inputs.logged(), CLAIMS_MAX + 1)})
+        if len(claims) <= CLAIMS_MAX:
+            claimed = self.work.spark.createDataFrame(claims, CLAIMED)
+            nodes = sorted({row.node for row in tails.unheld(claimed, ends).collect()})
+            if not nodes:
+                return None
+            log = inputs.log_of(self.work.spark, nodes)
+        told = self.work.write("unheld", tails.told_by_unheld(log, ends))
+        return told if self._rows("unheld") else None
 
     def _logs(self) -> None:
         related = log_reading.relations(self.history)

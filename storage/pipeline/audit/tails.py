@@ -6,6 +6,9 @@ Rules:
    expected as long after it was written as the fastest one of its author took, by the same two
    clocks: however wrong they are, both are off alike.
 3. Few nodes are behind, so only their logs are read.
+4. Whoever holds nothing at all of a channel has no end there. If its log tells of deliveries, it
+   held them: these are lost, whether anybody else has them or not. The last ones may have come
+   while the export was made, of which the history is read first.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -95,6 +98,62 @@ def missing_tail(history: "DataFrame", there: "DataFrame") -> "DataFrame":
         .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
         .where(expected <= F.col("end_ns"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")
+    )
+
+
+def unheld(claimed: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """Return nodes that hold nothing of a channel: the columns of `claimed`.
+
+    Args:
+        claimed: channel string, node string, and more
+        ends: as of `storage.pipeline.audit.history_findings.ends`
+    """
+    return claimed.join(ends.select("channel", "node"), ["channel", "node"], "left_anti")
+
+
+def told_by_unheld(log: "DataFrame", ends: "DataFrame") -> "DataFrame":
+    """Return what the logs of nodes tell that hold nothing of a channel: few rows, or none.
+
+    Args:
+        log: the columns of `LOG`, of nodes that may hold nothing
+        ends: as of `storage.pipeline.audit.history_findings.ends`
+
+    Returns:
+        channel string, node string, message_id binary (null: of all rows about no message),
+        end_ns long, delivered_ns long (null: never), told_lamport long
+    """
+    delivered = F.when(F.col("kind") == LogKind.DELIVERED.value, F.col("ts_ns"))
+    return (
+        unheld(log.where("ts_ns >= 0"), ends)
+        .groupBy("channel", "node", "message_id")
+        .agg(
+            F.max("ts_ns").alias("end_ns"),
+            F.min(delivered).alias("delivered_ns"),
+            F.min("lamport").alias("told_lamport"),
+        )
+    )
+
+
+def emptied(told: "DataFrame", history: "DataFrame") -> "DataFrame":
+    """Find what nodes delivered that hold nothing of the channel any more.
+
+    Args:
+        told: as of `told_by_unheld`
+        history: channel string, message_id binary, author string, lamport long, created_ns long,
+            and more
+
+    Returns:
+        the columns of `missing_tail`; author and created_ns are null if nobody holds it
+    """
+    ended = told.groupBy("channel", "node").agg((F.max("end_ns") - SETTLED).alias("settled_ns"))
+    known = history.select("channel", "message_id", "author", "lamport", "created_ns")
+    lamport = F.coalesce("lamport", "told_lamport").alias("lamport")
+    return (
+        told.where("message_id is not null")
+        .join(ended, ["channel", "node"])
+        .where("delivered_ns <= settled_ns")
+        .join(known, ["channel", "message_id"], "left")
+        .select("channel", "node", "message_id", "author", lamport, "created_ns")
     )
 
 

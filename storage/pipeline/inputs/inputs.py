@@ -152,6 +152,16 @@ class Inputs:
         log = self._table(spark, LOG_DIR, LOG, chosen)
         return log.where(log["node"].isin(list(nodes))) if len(nodes) <= NODES_ASKED else log
 
+    def logged(self) -> Iterator[tuple[str, str]]:
+        """Yield the channels that exports have a log of, by their directories, and their nodes.
+
+        Not each of several nodes of one export need be in each channel of it.
+        """
+        for directory, note in zip(self.directories, self.notes, strict=True):
+            for table in (directory / LOG_DIR).glob("channel=*"):
+                channel = table.name.removeprefix("channel=")
+                yield from ((channel, str(node)) for node in note.nodes)
+
     def log_once(self, spark: "SparkSession") -> "OnceEach":
         """Return the same with each row once, for who counts rows.
 

@@ -23,7 +23,10 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
             "A node's log tells another Lamport time than the signed one: its order differs."
         ),
         "missing": "A node lacks a message between two that it holds.",
-        "missing_tail": "The node was there, and has nothing from this message on.",
+        "missing_tail": (
+            "The node was there, and has nothing from this message on; or had it, by its own log, "
+            "and has nothing of the channel."
+        ),
         "left": "A node that lacks the end of a channel since it left; no finding.",
         "not_let_in": (
             "An entry that governance kept out of a node's history, and why; no finding."

@@ -27,11 +27,12 @@ pytestmark = pytest.mark.spark
 
 READINGS = {
     "consolidate": {HISTORY_DIR: 2, LOG_DIR: 0},
-    "audit": {HISTORY_DIR: 0, LOG_DIR: 2},
+    "audit": {HISTORY_DIR: 0, LOG_DIR: 3},
     "delivery": {HISTORY_DIR: 0, LOG_DIR: 2},
 }
 """Readings of the exports' tables: consolidate asks first who is there, where files have rows of
-several; the last one of audit is of the logs of the few who are suspected."""
+several; the first one of audit is for nodes that hold nothing of a channel, where an export has
+several nodes; its last one is of the logs of the few who are suspected."""
 
 PYTHON = ("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "FlatMapGroupsIn")
 """Steps that hand rows to Python."""
