@@ -64,7 +64,10 @@ class TableFile:
         texts = texts_of(self._schema)
         try:
             self._writer = pq.ParquetWriter(
-                self._fresh, self._schema, compression=COMPRESSION, use_dictionary=texts
+                self._fresh.absolute(),  # to pyarrow, a relative name with a colon is a URI
+                self._schema,
+                compression=COMPRESSION,
+                use_dictionary=texts,
             )
         except BaseException:  # the disk is full: it is there, and empty
             self._fresh.unlink(missing_ok=True)

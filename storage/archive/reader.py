@@ -227,10 +227,11 @@ def _opened(file: Path, columns: Sequence[str]) -> pq.ParquetFile:
     if not file.is_file():  # a pipe would be waited for, for ever
         raise _unreadable(file, "it is no ordinary file")
     try:
-        footer = pq.read_metadata(file)
+        named = file.absolute()  # to pyarrow, a relative name with a colon is a URI
+        footer = pq.read_metadata(named)
         _check(footer, columns)
         shared = sorted(_with_dictionary(footer) & set(columns))
-        return pq.ParquetFile(file, metadata=footer, read_dictionary=shared)
+        return pq.ParquetFile(named, metadata=footer, read_dictionary=shared)
     except UNREADABLE as error:
         raise _unreadable(file, error) from error
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from storage.pipeline.handed import handed
 from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.places.spark_tables import read_tables, spark_name
 from storage.pipeline.results.publishing import Results, Run
 from storage.pipeline.results.small_tables import row_count
 from storage.pipeline.spark.names import naming
@@ -37,10 +38,10 @@ class Work:
 
         Spark's jobs and stages for it carry its name.
         """
-        path = self.run.table(name)
+        path = self.run.directory / name
         with naming(self.spark, f"{self.run.job}: {name}"):
-            frame.write.partitionBy(*by).parquet(path)
-        return self.whole(self.spark.read.schema(frame.schema).parquet(path))
+            frame.write.partitionBy(*by).parquet(spark_name(path))
+        return self.whole(read_tables(self.spark, frame.schema, [path]))
 
     def write_side(self, name: str, frame: "DataFrame") -> "DataFrame":
         """Write a table that others are joined with: each task gets all of it if it is small."""

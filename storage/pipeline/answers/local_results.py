@@ -13,7 +13,7 @@ from storage.archive.tables import NOTE
 from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.places.far_table import FarTable
-from storage.pipeline.places.place import is_local
+from storage.pipeline.places.place import checked_name, is_local
 from storage.results import Published, has_results, manifest_of, published_in
 from storage.uris import is_uri
 
@@ -35,14 +35,14 @@ class LocalDirectory(click.ParamType):  # type: ignore[type-arg]  # older ones a
         """See click.
 
         Raises:
-            PipelineError: it is an address.
+            PipelineError: it is an address, or its name is no text.
         """
         if is_uri(str(value)):
             raise PipelineError(
                 f"{value} is an address, and this command reads directories of this computer "
                 "alone: copy the results here first, as `hadoop fs -get` does."
             )
-        return Path(value)
+        return checked_name(Path(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def open_dataset(directory: Path) -> Any:  # noqa: ANN401  # pyarrow has no type
         return FarTable(directory)
     names = [field for field in PARTITIONS if any(directory.rglob(f"{field.name}=*"))]
     partitions = ds.partitioning(pa.schema(names), flavor="hive") if names else None
-    return ds.dataset(directory, format="parquet", partitioning=partitions)
+    return ds.dataset(directory.absolute(), format="parquet", partitioning=partitions)
 
 
 def unreadable(path: Path, error: Exception) -> PipelineError:

@@ -170,7 +170,7 @@ def export_table(inputs: Inputs, name: str, schema: pa.Schema) -> Any:  # noqa: 
         return None
     there = set(schema.names)
     wide = pa.schema([*schema, *(one for one in LATER if one.name not in there)])
-    return ds.dataset([str(file) for file in files], schema=wide, format="parquet")
+    return ds.dataset([str(file.absolute()) for file in files], schema=wide, format="parquet")
 
 
 def _rows(dataset: Any, expression: Any, columns: Sequence[str]) -> Iterator[Row]:  # noqa: ANN401

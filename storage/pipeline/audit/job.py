@@ -15,6 +15,7 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.handed import handed
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.small_tables import first_rows, row_count
 
 if TYPE_CHECKING:
@@ -203,9 +204,9 @@ class Audit:
         return row_count(self.work.run.directory, name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":
-        path = str(self.consolidated.directory / name)
+        path = self.consolidated.directory / name
         # what the path of a file says besides, its day, is of no use here
-        rows = self.work.whole(self.work.spark.read.schema(schema).parquet(path))
+        rows = self.work.whole(read_tables(self.work.spark, schema, [path]))
         return rows.select(*(one.partition(" ")[0] for one in schema.split(", ")))
 
     def _found(self, name: str, found: "DataFrame") -> None:

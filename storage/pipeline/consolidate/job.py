@@ -30,6 +30,7 @@ from storage.pipeline.inputs.batches import files_of, least_in
 from storage.pipeline.inputs.footers import history_ends
 from storage.pipeline.job_context import Work
 from storage.pipeline.places.place import sink
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.carrying import carry, days_in
 from storage.pipeline.results.small_tables import row_count
 from storage.results import CHOSEN
@@ -164,10 +165,10 @@ class Consolidation:
 
     def _members(self) -> "DataFrame":
         spark, before = self.work.spark, self.plan.before
-        there = spark.read.schema(BY_DAY[PRESENT]).parquet(self.work.run.table(PRESENT))
+        there = read_tables(spark, BY_DAY[PRESENT], [self.work.run.directory / PRESENT])
         had = None
         if before is not None:
-            had = spark.read.schema(NUMBERED).parquet(str(before / MEMBERS))
+            had = read_tables(spark, NUMBERED, [before / MEMBERS])
             had = handed(had, row_count(before, MEMBERS))
         return self.work.write_side(MEMBERS, transforms.members_of(there, had))
 

@@ -13,6 +13,7 @@ from storage.pipeline.delivery import traffic
 from storage.pipeline.delivery.latency import PERCENTS
 from storage.pipeline.handed import handed
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.small_tables import Row, first_rows, row_count
 from storage.results import Figures
 
@@ -38,8 +39,10 @@ def write_traffic(work: Work, seldom: "DataFrame", members: "DataFrame") -> Figu
         seldom: those of `storage.pipeline.delivery.rare_events.rare`
         members: member int, channel string, node string
     """
-    facts = work.whole(work.spark.read.parquet(work.run.table("facts")))
-    messages = work.whole(work.spark.read.parquet(work.run.table("messages")))
+    facts, messages = [
+        work.whole(read_tables(work.spark, None, [work.run.directory / name]))
+        for name in ("facts", "messages")
+    ]
     rows = work.write(TRAFFIC, traffic.traffic(seldom))
     work.write("purposes", traffic.purposes(rows))
     work.write("repairers", traffic.repairers(rows))

@@ -19,7 +19,8 @@ from storage.pipeline.fingerprints.differences import within
 from storage.pipeline.fingerprints.fingerprints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.inputs.batches import Range, files_near
 from storage.pipeline.inputs.histories import read_history
-from storage.pipeline.inputs.inputs import FINGERPRINTS, Inputs, are_gone, struct_of
+from storage.pipeline.inputs.inputs import FINGERPRINTS, WHOLE, Inputs, are_gone, struct_of
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.publishing import Results
 from storage.results import CHOSEN, MANIFEST, MANIFEST_MAX, small_text
 
@@ -120,13 +121,12 @@ class Archive:
             if (near := files_near(one.table, "created_ns", ranges))
         ]
         files = [
-            str(file)
+            file
             for export in self.inputs.directories
             for file in files_near(export / HISTORY_DIR, "created_ns", ranges)
         ]
         if files:
-            options = {"recursiveFileLookup": "true", **BY_STATISTICS}
-            held.append(spark.read.schema(schema).options(**options).parquet(*files))
+            held.append(read_tables(spark, schema, files, {**WHOLE, **BY_STATISTICS}))
         if not held:
             return spark.createDataFrame([], schema)
         return _together(held).where(within(ranges))

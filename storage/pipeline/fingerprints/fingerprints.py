@@ -16,6 +16,7 @@ from pyspark.sql import functions as fn
 
 from storage.archive.tables import SYNC_HASH
 from storage.pipeline.inputs.inputs import struct_of
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.small_tables import row_count
 from sync.machine import DAY, HOUR, MINUTE, Nanos
 
@@ -116,7 +117,7 @@ class Prints:
     def level(self, name: str) -> "DataFrame":
         """Return a level that was written: the columns of `PRINTS`."""
         schema = struct_of(PRINTS)
-        return self.spark.read.schema(schema).parquet(str(self.directory / name))
+        return read_tables(self.spark, schema, [self.directory / name])
 
     def rows(self, name: str) -> int:
         """Return how many buckets a level has."""

@@ -24,6 +24,7 @@ from storage.archive.tables import (
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.file_ends import FileEnd, read_end, together
 from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.places.place import checked_name
 
 UNKNOWN_MAX: Final = 100
 """Names of unknown columns that are told."""
@@ -96,13 +97,14 @@ def _below(table: Path) -> Iterator[Path]:
     """Yield the files of a table by name.
 
     Raises:
-        PipelineError: there is a pipe, a socket or a device, for which Spark would wait for ever.
+        PipelineError: there is a pipe, a socket or a device, for which Spark would wait for ever;
+            or a name is no text.
     """
     for path in sorted(table.rglob("*")):
         if path.exists() and not path.is_dir() and not path.is_file():
             raise PipelineError(f"{path} is no ordinary file: remove it, and try again.")
         if path.suffix == ".parquet":
-            yield path
+            yield checked_name(path)
 
 
 class Columns:

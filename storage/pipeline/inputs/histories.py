@@ -9,6 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from storage.archive.consolidated import IN_FILES, Consolidated
 from storage.archive.tables import HISTORY
+from storage.pipeline.places.spark_tables import read_tables, spark_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,6 +27,6 @@ def read_history(
     """Return the rows of some files of a history: the columns of `HISTORY`."""
     schema = from_arrow_schema(IN_FILES.append(HISTORY.field("channel")))
     # the part of the path that says the channel lies below this
-    reader = spark.read.schema(schema).options(basePath=str(history.table), **options)
-    rows = reader.parquet(*map(str, files)).withColumn("node", fn.lit(NOBODY))
+    options = {"basePath": spark_name(history.table), **options}
+    rows = read_tables(spark, schema, files, options).withColumn("node", fn.lit(NOBODY))
     return rows.select(*HISTORY.names)

@@ -32,6 +32,7 @@ from storage.archive.tables import (
 from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.inputs.copies import ROW, doubtful
 from storage.pipeline.places.place import place_of
+from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST, Published
 
@@ -45,6 +46,9 @@ EXPORTS_MAX: Final = 100_000
 
 NODES_ASKED: Final = 1_000
 """Nodes that are named in a question to Parquet; rows of others are read along if they are more."""
+
+WHOLE: Final = {"recursiveFileLookup": "true"}
+"""Options of a reading that has no columns from paths: all would have to be parts of one table."""
 
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
@@ -125,8 +129,7 @@ class Inputs:
         struct = struct_of(HISTORY)
         if not files:
             return spark.createDataFrame([], struct)
-        reader = spark.read.schema(struct).option("recursiveFileLookup", "true")
-        return reader.parquet(*map(str, files))
+        return read_tables(spark, struct, files, WHOLE)
 
     def not_let_in(self, spark: "SparkSession") -> "DataFrame | None":
         """Return what no node lacks though it is in no history: the columns of `NOT_LET_IN`.
@@ -176,8 +179,8 @@ class Inputs:
         apart = doubtful(files)
         if not apart:
             return OnceEach(self.log(spark), 0)
-        reader, others = spark.read.schema(struct_of(LOG)), [*LOG.names]
-        twice = reader.parquet(*map(str, sorted(apart)))
+        struct, others = struct_of(LOG), [*LOG.names]
+        twice = read_tables(spark, struct, sorted(apart))
         for name in ROW:
             others.remove(name)
         # of two rows of one name the lesser, wherever this runs
@@ -186,8 +189,9 @@ class Inputs:
         copies = twice.count() - once.count()
         if not copies:
             return OnceEach(self.log(spark), 0)
-        rest = [str(path) for path in files if path not in apart]
-        return OnceEach(once.unionAll(reader.parquet(*rest)) if rest else once, copies)
+        if rest := [path for path in files if path not in apart]:
+            once = once.unionAll(read_tables(spark, struct, rest))
+        return OnceEach(once, copies)
 
     def _table(
         self,
@@ -198,11 +202,10 @@ class Inputs:
     ) -> "DataFrame":
         struct = struct_of(schema)
         among = self.directories if directories is None else directories
-        paths = [str(path) for one in among if any((path := one / name).glob("channel=*"))]
+        paths = [path for one in among if any((path := one / name).glob("channel=*"))]
         if not paths:
             return spark.createDataFrame([], struct)
-        # Spark would want all paths to be parts of one table, to read columns off them
-        return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
+        return read_tables(spark, struct, paths, WHOLE)
 
 
 def _world(note: Note) -> str:

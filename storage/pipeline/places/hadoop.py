@@ -138,21 +138,27 @@ class HadoopPath:
 
     def glob(self, pattern: str) -> Iterator["HadoopPath"]:
         """Yield what is below it by a pattern, one part of a path for each of the pattern's."""
-        parts = pattern.count("/") + 1
-        for status in (self / pattern).ask("globStatus") or ():
-            names = status.getPath().toUri().getPath().rsplit("/", parts)[1:]
-            yield HadoopPath(f"{self._uri}/{'/'.join(names)}", status)
+        # Hadoop would take signs in our own name for a pattern too
+        name, _, below = pattern.partition("/")
+        for path in self._listed():
+            if PurePosixPath(path.name).match(name):
+                if below:
+                    yield from path.glob(below)
+                else:
+                    yield path
 
     def rglob(self, pattern: str) -> Iterator["HadoopPath"]:
         """Yield what is below it at any level, by the pattern of its name."""
-        if not self.is_dir():
-            return
-        for status in self.ask("listStatus"):
-            below = HadoopPath(f"{self._uri}/{status.getPath().getName()}", status)
+        for below in self._listed():
             if PurePosixPath(below.name).match(pattern):
                 yield below
-            if status.isDirectory():
-                yield from below.rglob(pattern)
+            yield from below.rglob(pattern)
+
+    def _listed(self) -> Iterator["HadoopPath"]:
+        """Yield what is in a directory, with what the listing says of each; else nothing."""
+        if self.is_dir():
+            for status in self.ask("listStatus"):
+                yield HadoopPath(f"{self._uri}/{status.getPath().getName()}", status)
 
     def mkdir(self, mode: int = 0, *, parents: bool = False, exist_ok: bool = False) -> None:
         """Make a directory, and those above it, whatever is asked: stores know no other way."""

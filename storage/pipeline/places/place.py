@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.places.hadoop import HadoopPath
 from storage.uris import is_uri
 
@@ -28,14 +29,33 @@ def place_of(text: str) -> Path:
     return cast("Path", HadoopPath(text))
 
 
+def checked_name(place: Path) -> Path:
+    """Return a place whose name Java can say, too.
+
+    Raises:
+        PipelineError: its name, or one above it, is no text.
+    """
+    try:
+        str(place.absolute()).encode()
+    except UnicodeEncodeError as error:
+        name = click.format_filename(str(place.absolute()))
+        raise PipelineError(
+            f"{name} has a name that is not UTF-8, which Spark cannot open: rename it."
+        ) from error
+    return place
+
+
 def is_local(place: Path) -> bool:
     """Return whether a place is on this computer."""
     return isinstance(place, Path)
 
 
 def source(file: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
-    """Return a file as pyarrow reads it: what is far away as an open file."""
-    return file if is_local(file) else file.open("rb")
+    """Return a file as pyarrow reads it: what is far away as an open file.
+
+    To pyarrow, a relative name with a colon is a URI.
+    """
+    return file.absolute() if is_local(file) else file.open("rb")
 
 
 def sink(file: Path) -> AbstractContextManager[Any]:
@@ -70,10 +90,14 @@ class Place(click.ParamType):  # type: ignore[type-arg]  # older ones are not ge
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path:
-        """See click."""
+        """See click.
+
+        Raises:
+            PipelineError: its name is no text.
+        """
         if not isinstance(value, str):
             return cast("Path", value)
-        place = place_of(value)
+        place = checked_name(place_of(value))
         if is_local(place) and place.exists() and not place.is_dir():
             self.fail(f"Directory {value!r} is a file.", param, ctx)
         return place

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as fn
 
 from storage.archive.tables import HISTORY, HISTORY_DIR, SYNC_HASH, Note
+from storage.pipeline.places.spark_tables import spark_name
 from sync.machine import SECOND
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def write_split(rows: "DataFrame", table: Path, by: Sequence[str]) -> None:
     it gets copies, and their directories are then given the right names.
     """
     copies = {f"_{name}": fn.col(name) for name in by}
-    rows.withColumns(copies).write.partitionBy(*copies).parquet(str(table))
+    rows.withColumns(copies).write.partitionBy(*copies).parquet(spark_name(table))
     for depth in range(len(by), 0, -1):
         for directory in table.glob("/".join(f"_{name}=*" for name in by[:depth])):
             directory.rename(directory.with_name(directory.name.removeprefix("_")))

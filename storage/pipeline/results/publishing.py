@@ -161,10 +161,6 @@ class Run:
         """The name of its job."""
         return self.directory.name.rpartition("-")[0]
 
-    def table(self, name: str) -> str:
-        """Return where a table of this run is written."""
-        return str(self.directory / name)
-
     def drop(self, name: str) -> None:
         """Remove a table that others were made from."""
         remove_tree(self.directory / name)

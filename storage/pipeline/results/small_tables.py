@@ -59,7 +59,7 @@ def _dataset(path: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
     if not is_local(path):
         return FarTable(path)
     try:
-        return ds.dataset(path, format="parquet", partitioning="hive")
+        return ds.dataset(path.absolute(), format="parquet", partitioning="hive")
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(path, error) from error
 

@@ -126,7 +126,7 @@ class OneExport:
                     path = self._directory / partition(table, channel, day) / FILE
                     path.parent.mkdir(parents=True, exist_ok=True)
                     # readers see plain columns, as in every other export
-                    writer = pq.ParquetWriter(path, schema, store_schema=False)
+                    writer = pq.ParquetWriter(path.absolute(), schema, store_schema=False)
                     open_file.enter_context(writer)
                 writer.write_table(rows, row_group_size=ROW_GROUP)
                 last = day

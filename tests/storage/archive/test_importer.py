@@ -32,6 +32,7 @@ from sync.machine import DAY, HOUR, MILLISECOND, ChannelId, MessageId
 from sync.sds.wire import encode_canonical
 from tests.support.storage.archived import export, export_rows, row_of
 from tests.support.storage.archives import archive
+from tests.support.storage.exports import Owner
 from tests.support.storage.rows import log_of, stamped
 from tests.support.storage.stores import OWN_LOG, Store, delivered, membership, opened
 from tests.support.sync.entries import CHANNEL, Author, identity
@@ -56,6 +57,22 @@ async def log_in(store: Store) -> list[tuple[int, MessageId]]:
 def in_order(messages: Sequence[StoredMessage]) -> list[tuple[int, MessageId]]:
     """Return the delivery order of these messages."""
     return sorted((one.entry.header.lamport, one.entry.message_id) for one in messages)
+
+
+async def test_a_relative_name_may_have_a_colon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere, such a name is an address."""
+    monkeypatch.chdir(tmp_path)
+    written = archive("ann", 3, channel=CHANNEL)
+    owner = Owner(tmp_path)
+    await owner.hold(delivered(*written))
+    owner.export(Path("co:lon"))
+
+    async with opened(tmp_path / "chat.db") as store:
+        done = await imported(store, Path("co:lon"))
+
+    assert done.new == len(written)
 
 
 def test_canonical_bytes_and_waku_hash_are_a_function_of_the_entry() -> None:

@@ -20,7 +20,7 @@ FIRST, SECOND = b"\x12" * 32, b"\x13" * 32
 
 def write(run: Run, name: str, rows: list[dict[str, Any]]) -> None:
     """Write a table as a job does."""
-    directory = Path(run.table(name))
+    directory = run.directory / name
     directory.mkdir()
     pq.write_table(pa.Table.from_pylist(rows), directory / "part.parquet")
 

@@ -46,6 +46,7 @@ def test_files_are_written_read_listed_and_removed(place: Path, tmp_path: Path) 
     assert (below / "second.txt").stat().st_mtime_ns > 0
     assert names([*below.iterdir()]) == ["first.parquet", "second.txt"]
     assert [*place.glob("one/channel=*")] == [below]
+    assert [*(place / "on?").glob("channel=*")] == [*(place / "[o]ne").glob("*/*")] == []
     assert [*place.rglob("*.parquet")] == [below / "first.parquet"]
     assert [*(place / "nothing").rglob("*")] == [*(place / "nothing").glob("*")] == []
     assert below.is_dir()

@@ -42,7 +42,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write(run: Run, name: str, rows: list[dict[str, Any]]) -> None:
     """Write a table as a job does."""
-    directory = Path(run.table(name))
+    directory = run.directory / name
     directory.mkdir()
     pq.write_table(pa.Table.from_pylist(rows), directory / "part.parquet")
 
