@@ -48,7 +48,11 @@ def run(work: Work) -> None:
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = work.write_side("members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
-        raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
+        raise PipelineError(
+            "The exports have no protocol log, and delivery reads nothing else: export again "
+            "without --no-log. Where it was not kept, `chat-tui settings` turns protocol_log on, "
+            "for what happens from then on."
+        )
     sent = rare_events.own_messages(seldom, there)
     order = work.write(ORDER, stretches.in_order(sent, there))
     own = work.write_side(OWN, stretches.placed(order))

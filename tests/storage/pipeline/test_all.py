@@ -106,6 +106,7 @@ def test_a_job_that_fails_leaves_the_others_their_results(
 
     assert done.exit_code == 2
     assert "no protocol log" in done.stderr
+    assert "without --no-log" in done.stderr
     jobs = json.loads((out / "manifest.json").read_text())["jobs"]
     assert {*jobs} == {"consolidate", "audit", "fingerprints"}
     assert {path.name for path in (out / "runs").iterdir() if path.is_dir()} == {
