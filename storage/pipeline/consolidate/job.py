@@ -141,7 +141,7 @@ class Consolidation:
         else:
             files = [path for span in self.plan.changed for path in span.files]
             rows = self.plan.selection.rows(inputs.history_in(spark, files))
-        # what has no node or channel is nobody's, and not as signed
+        # what has no node is nobody's, and what has no channel not as signed
         return rows.fillna("", ["node", "channel"])
 
     def _write_present(self, rows: "DataFrame", *, by_ends: bool) -> set[str]:
@@ -177,7 +177,9 @@ class Consolidation:
         work, changed = self.work, self.plan.changed
         shuffled = int(work.spark.conf.get("spark.sql.shuffle.partitions") or 1)
         parts = -(-PARTS * shuffled // len(changed))
-        found = work.write(KEPT, transforms.checked(transforms.variants(rows, members)))
+        found = work.write(
+            KEPT, transforms.checked(transforms.variants(rows, members), transforms.false_by_word())
+        )
         if least_in(work.run.directory / KEPT, "word") == transforms.NOBODY:
             work.run.drop(KEPT)
             return None
@@ -215,7 +217,7 @@ class Consolidation:
         run.figures |= {
             **{name: figures.pop(name) for name in ("rows", "entries", "holders")},
             "channels": len(list((run.directory / HISTORY_DIR).glob("channel=*"))),
-            "nodes": members.select("node").distinct().count(),
+            "nodes": members.where("node != ''").select("node").distinct().count(),
             "days": len(days),
             "taken_over": sum(any(span.holds(day) for span in kept) for day in days),
             **figures,

@@ -23,7 +23,7 @@ from storage.results import MANIFEST_MAX, small_text
 STATE: Final = "days.json"
 """Beside the tables of a run: its spans. It is published with them, by the manifest."""
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of what the tables of a day mean; another one is not taken over."""
 
 TIME: Final = "created_ns"

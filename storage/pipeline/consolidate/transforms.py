@@ -28,10 +28,14 @@ WORD: Final = 64
 NOBODY: Final = -1
 """Word of rows whose node is no member: their file says that it has rows of others alone."""
 
+NAMELESS: Final = 2**31 - 1
+"""Word of rows that name no node: they have no bit among those of others."""
+
 DAY_NAME: Final = "day"
 """Column, and part of the path, of each table that is kept by days."""
 
 FALSE_ID: Final = "the id is not the SHA-256 of the header"
+NO_NODE: Final = "no node"
 
 
 def with_day(rows: "DataFrame") -> "DataFrame":
@@ -103,24 +107,28 @@ def members_of(there: "DataFrame", before: "DataFrame | None" = None) -> "DataFr
         before: as this returns it
 
     Returns:
-        channel string, node string, word int, bit int: from 0 on, `WORD` bits a word
+        channel string, node string, word int, bit int: from 0 on, `WORD` bits a word; what names
+        no node has `NAMELESS` and 0
     """
+    is_named = F.col("node") != ""
     nodes = there.select("channel", "node").distinct()
     if before is None:
         known = nodes.withColumn("had", F.lit(None).cast("long"))
     else:
-        had = (F.col("word") * WORD + F.col("bit")).alias("had")
-        known = nodes.join(before.select("channel", "node", had), ["channel", "node"], "left")
+        had = (F.col("word") * WORD + F.col("bit")).cast("long").alias("had")
+        numbered = before.where(is_named).select("channel", "node", had)
+        known = nodes.join(numbered, ["channel", "node"], "left")
     last = F.max("had").over(Window.partitionBy("channel"))
     fresh = F.row_number().over(
-        Window.partitionBy("channel", F.col("had").isNull()).orderBy("node")
+        Window.partitionBy("channel", F.col("had").isNull()).orderBy(~is_named, "node")
     )
     number = F.coalesce(F.col("had"), F.coalesce(last, F.lit(-1)) + fresh)
+    word, bit = F.floor(F.col("number") / WORD), F.col("number") % WORD
     return known.withColumn("number", number).select(
         "channel",
         "node",
-        F.floor(F.col("number") / WORD).cast("int").alias("word"),
-        (F.col("number") % WORD).cast("int").alias("bit"),
+        F.when(is_named, word).otherwise(NAMELESS).cast("int").alias("word"),
+        F.when(is_named, bit).otherwise(0).cast("int").alias("bit"),
     )
 
 
@@ -148,11 +156,17 @@ def variants(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     )
 
 
-def checked(found: "DataFrame") -> "DataFrame":
+def false_by_word() -> "Column":
+    """Return what is wrong with a variant that names no node, null if it names one."""
+    return F.when(F.col("word") == NAMELESS, F.lit(NO_NODE))
+
+
+def checked(found: "DataFrame", false: "Column | None" = None) -> "DataFrame":
     """Check each variant: that its id is the hash of the header, and all else by `verify`.
 
     Args:
         found: as of `variants`
+        false: what is wrong with it besides, null if nothing is
 
     Returns:
         the same and reason string, null if it is right, chosen boolean: it is the one right row of
@@ -161,7 +175,8 @@ def checked(found: "DataFrame") -> "DataFrame":
     is_hash = F.col("message_id").eqNullSafe(F.unhex(F.sha2("header", 256)))
     # a column, not two ways from here on: a condition on what was grouped by would be moved before
     # the grouping, and each copy of a header be hashed
-    hashed = found.withColumn(REASON, F.when(~is_hash, F.lit(FALSE_ID)))
+    false_id = F.when(~is_hash, F.lit(FALSE_ID))
+    hashed = found.withColumn(REASON, false_id if false is None else F.coalesce(false, false_id))
     # the smallest of several signatures: the same one wherever this runs
     by_id = hashed.repartition("message_id").sortWithinPartitions(
         "message_id",

@@ -216,6 +216,26 @@ def test_rows_without_a_time_may_be_of_any_day(
     assert sorted(row["node"] for row in false) == ["c", "e"]
 
 
+@pytest.mark.parametrize("node", [None, ""])
+def test_rows_of_no_node_are_false_and_nobody_is_counted_for_them(
+    before: Before, tmp_path: Path, spark: "SparkSession", node: str | None
+) -> None:
+    """Somebody who comes later has the bits that are theirs."""
+    before.again(tmp_path / "out")
+    nobodys = [{**row_of(one), "node": node} for one in HELD[:5]]
+    with more(before.exports, "e", nobodys, NULLABLE):
+        first = ran(spark, tmp_path, "consolidate", before.exports)
+        holders = {row["node"] for row in table_rows(first, "holders")}
+        with more(before.exports, "h", [row_of(one, "h") for one in HELD[5:9]]):
+            second = ran(spark, tmp_path, "consolidate", before.exports)
+            afresh = ran(spark, tmp_path, "consolidate", before.exports, out="afresh")
+
+    assert (first.figures["nodes"], second.figures["nodes"]) == (4, 5)
+    assert first.figures["quarantined"]["no node"] == len(nobodys)
+    assert holders == {"a", "b", "c", "g"}
+    assert_same(second, afresh)
+
+
 def test_rows_that_their_file_does_not_tell_of_are_not_lost(
     tmp_path: Path, spark: "SparkSession", before: Before
 ) -> None:
