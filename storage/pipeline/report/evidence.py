@@ -166,7 +166,7 @@ class Gatherer:
 
     @staticmethod
     def _chosen(table: Path, ids: set[bytes], columns: list[str]) -> list[Row]:
-        if not ids or not table.is_dir():
+        if not ids or not any(table.rglob("*.parquet")):
             return []
         chosen = pc.field("message_id").isin(sorted(ids))
         try:

@@ -10,11 +10,13 @@ import pytest
 from storage.archive.exporter import Wanted
 from storage.archive.layout import Layout
 from storage.archive.tables import HISTORY_DIR, LOG_DIR
+from storage.pipeline.answers.local_results import published_results
 from storage.pipeline.audit import job as audit
 from storage.pipeline.audit import tails
 from storage.pipeline.consolidate import job as consolidate
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.job_context import Work
+from storage.pipeline.report.evidence import Gatherer
 from storage.pipeline.report.sections import audit_rows
 from storage.pipeline.results.publishing import Results
 from storage.results import Figures
@@ -169,6 +171,8 @@ def test_messages_that_nobody_holds_any_more_are_findings(
 
     assert {node: set(ids) for node, ids in found.items()} == delivered_by([tmp_path / "group"])
     assert figures["findings"] == figures["missing_tail"] > 0
+    shown = Gatherer(published_results(tmp_path / "out")).of("audit")
+    assert [(one.name, one.count) for one in shown] == [("missing_tail", figures["findings"])]
 
 
 async def test_who_holds_nothing_and_should_not_is_no_finding(
