@@ -273,10 +273,10 @@ def replace_text(path: Path, text: str) -> None:
     """
     fresh = path.with_name(f".{path.name}.new")
     try:
-        with fresh.open("w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+        fresh.write_text(text)
+        if isinstance(fresh, Path):  # other places see to that themselves
+            with fresh.open("r+b") as file:
+                os.fsync(file.fileno())
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)  # half of it, when the disk is full
