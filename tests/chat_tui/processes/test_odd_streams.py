@@ -1,7 +1,9 @@
 """Standard input and output that the shell has closed, or that take nothing."""
 
 import asyncio
+import os
 import shlex
+import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +32,13 @@ async def in_shell(words: list[str], odd: str) -> Ended:
         "bash", "-o", "pipefail", "-c", f"{shlex.join(words)} {odd}",
         stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=ROOT, start_new_session=True,
     )  # fmt: skip
-    async with asyncio.timeout(PATIENCE_S):
-        stdout, stderr = await process.communicate()
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            stdout, stderr = await process.communicate()
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
     assert process.returncode is not None
     return Ended(process.returncode, stdout.decode(), stderr.decode())
 
