@@ -59,11 +59,13 @@ REST: Final[Mapping[str, str]] = {
     "hundreds of calls of Python, none of which takes a twentieth",
     "latency_1000_p99": "lines come in small commits, which cost most, so they wait for a "
     "processor in some runs",
-    "latency_2500_p99": "both programs and this measurement take 1.70 of two processors at 2,500 "
-    "lines a second, so lines wait for one, and in batches on both sides: 36 ms in the middle",
+    "latency_2500_p99": "both programs and this measurement take 1.68 of two processors at 2,500 "
+    "lines a second, so lines wait for one, and in batches on both sides: 26 ms in the middle",
     "newcomer_seconds": "of 2.8 s (one run, other work beside) the loop handled messages for 1.0 "
     "and awaited checks of signatures for 0.8: threads need the interpreter's lock in between "
     "(DECISIONS 319)",
+    "newcomer_memory": "runs differ: these five had 0.26 to 0.33 kB, five of some days before 0.26 to "
+    "0.30",
     "snapshot_memory": "not known: by Waku Sync it is 0.28 kB a message, and here machines are "
     "made anew at the end",
     "stalls_key_p99": "few of a hundred letters, each in a callback of 7 to 15 ms: the first page "
