@@ -66,8 +66,8 @@ REST: Final[Mapping[str, str]] = {
     "(DECISIONS 319)",
     "newcomer_memory": "runs differ: these five had 0.26 to 0.33 kB, five of another day 0.26 to "
     "0.30, and 0.275 in the middle",
-    "snapshot_memory": "not known: by Waku Sync it is 0.28 to 0.31 kB a message, and here machines are "
-    "made anew at the end",
+    "snapshot_memory": "not known: by Waku Sync it is 0.28 to 0.31 kB a message, and here machines "
+    "are made anew at the end",
     "stalls_key_p99": "few of a hundred letters, each in a callback of 7 to 15 ms: the first page "
     "of history, the end of the snapshot, an input that grows by a line (DECISIONS 352)",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
