@@ -327,16 +327,16 @@ async def run(
         LocalError: the profile or the network cannot be used; says what to do.
     """
     attended = sys.stdin.isatty() and not stay
+    output = StandardOutput(sys.stdout)
     client = await Client.open(replace(setup, attended=attended))
     gc_policy.settle()
-    for problem in client.settings.problems:
-        sys.stderr.write(f"{problem}\n")
-    output = StandardOutput(sys.stdout)
     face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
     mode = LineMode(client, face, output)
     with ending_on_signals(mode.stop):
         async with written_to(output):
             try:
+                for problem in client.settings.problems:
+                    sys.stderr.write(f"{problem}\n")
                 await mode.run(history=history, stay=stay, since=since)
             finally:
                 await client.close()

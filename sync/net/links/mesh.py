@@ -9,9 +9,9 @@ says who gives way, and who has proved no channel may send next to nothing.
 
 import asyncio
 import contextlib
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Hashable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.entries.identity import Identity
@@ -51,6 +51,8 @@ from sync.net.links.outbound_room import OutboundRoom
 from sync.net.links.received import Received
 from sync.net.links.stream import DisconnectedError, SecureStream
 from sync.structures.places import Holder, Standing, give_way
+
+K = TypeVar("K", bound=Hashable)
 
 DEFAULT_PORT: Final = 46021
 
@@ -126,9 +128,7 @@ class Mesh:
         self._governance = events.governance
         self._levels = Levels(identity.peer_id, secrets, events.governance.is_in)
         self._spawn = spawn
-        self._room = OutboundRoom(
-            is_guest=lambda peer: self.standing_of(peer) <= Standing.OPEN,
-        )
+        self._room = OutboundRoom(is_guest=lambda peer: self.standing_of(peer) <= Standing.OPEN)
         self._listener = Listener(identity, self._admit, events.refused, spawn)
         self._dialler = Dialler(
             identity,
@@ -217,7 +217,7 @@ class Mesh:
         if link.peer in self.blocked:
             link.close("not wanted")
             return
-        if not self._may_have_another(link.peer, link.stream.remote_address[0]):
+        if not self._may_have_another(link):
             link.close(TOO_MANY)
             return
         links = self.links.setdefault(link.peer, [])
@@ -251,31 +251,30 @@ class Mesh:
         finally:
             self._drop(link)
 
-    def _may_have_another(self, peer: PeerId, host: str) -> bool:
-        """Return whether one more link to `peer` is allowed besides its present ones.
+    def _may_have_another(self, link: Link) -> bool:
+        """Return whether one more link to its peer is allowed besides the present ones.
 
         Where all peers have too many, the one that gives way is closed.
         """
-        if len(self.links.get(peer, ())) >= LINKS_PER_PEER_MAX:
-            return False
-        second = [link for links in self.links.values() for link in links[1:]]
-        duplicates = [link for link in second if not link.stream.closed]
-        if peer not in self.links or len(duplicates) < DUPLICATES_MAX:
+        present = self.links.get(link.peer)
+        if not present:
             return True
+        if len(present) >= LINKS_PER_PEER_MAX:
+            return False
+        second = [one for links in self.links.values() for one in links[1:]]
+        duplicates = [one for one in second if not one.stream.closed]
         named = self._named()
-        holders = [
-            Holder(
-                number, one.stream.remote_address[0], self._standing(one.peer, named), one.opened_at
-            )
-            for number, one in enumerate(duplicates)
-        ]
-        ours = len(holders)
-        holders.append(Holder(ours, host, self._standing(peer, named), self._clock.now()))
+        holders = [self._holder(at, one, named) for at, one in enumerate([*duplicates, link])]
         going = give_way(holders, DUPLICATES_MAX)
-        for number in going:
-            if number != ours:
-                duplicates[number].close(TOO_MANY)
-        return ours not in going
+        for at in going:
+            if at < len(duplicates):
+                duplicates[at].close(TOO_MANY)
+        return len(duplicates) not in going
+
+    def _holder(self, key: K, link: Link, named: Container[PeerId | None]) -> Holder[K]:
+        """Return a link as one that holds a place."""
+        host, standing = link.stream.remote_address[0], self._standing(link.peer, named)
+        return Holder(key, host, standing, link.opened_at)
 
     def _make_room(self) -> None:
         """Close the links of those who give way where there are too many peers."""
@@ -289,9 +288,8 @@ class Mesh:
             link = self.link_to(peer)
             if link is None:
                 continue  # closing
-            standing = self._standing(peer, named)
-            holder = Holder(peer, link.stream.remote_address[0], standing, link.opened_at)
-            is_new = standing is Standing.STRANGER and now - link.opened_at < PROOF_WITHIN
+            holder = self._holder(peer, link, named)
+            is_new = holder.standing is Standing.STRANGER and now - link.opened_at < PROOF_WITHIN
             (arriving if is_new else settled).append(holder)
         going = give_way(settled, LINKS_MAX)
         free = LINKS_MAX - len(settled)

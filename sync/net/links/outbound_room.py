@@ -51,9 +51,11 @@ class OutboundRoom:
                 continue  # which empties it, and is no reading
             if stream.outbound_bytes <= CROWDED:
                 self._forgive(stream)
+            elif stream in self._slow:
+                continue
             elif any(name in self._known for name in self._names(stream)):
                 self._slow.add(stream)
-            elif stream not in self._slow:
+            else:
                 crowded.append(stream)
         if not crowded:
             return
