@@ -106,6 +106,8 @@ class Painter(Dressed[None]):
         self.turning = self.set_interval(0.001, self.turn)
 
     def turn(self):
+        if self.turns == int(sys.argv[2]):
+            return  # one that was on its way when the timer stopped
         self.turns += 1
         line = f"{self.turns:>79}"
         self.query_one(Static).update(line)
