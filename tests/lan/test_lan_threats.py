@@ -31,6 +31,9 @@ IDENTITIES = 300
 IDLE_SESSIONS = 160
 """More than anybody has places for them."""
 
+BEGUN_WITHIN_S = 3 * PATIENCE_S
+"""For an attack of hundreds of handshakes, on a machine that may be busy with other things."""
+
 MEMORY_MAX = 200 * 1024 * 1024
 STDERR_LINES_MAX = 5
 
@@ -45,7 +48,7 @@ class Deed:
     async def say_next(self, key: str) -> Any:  # noqa: ANN401  # JSON
         """Wait until it says something about `key`, and return that."""
         assert self._process.stdout is not None
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(BEGUN_WITHIN_S):
             async for line in self._process.stdout:
                 self.said.append(json.loads(line))
                 if key in self.said[-1]:
