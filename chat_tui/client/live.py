@@ -210,7 +210,7 @@ class Client:
                 self._setup.trace,
                 self._clock,
             )
-            node.nick = node.mesh.nick = self.nick
+            node.nick = node.mesh.channels.nick = self.nick
             node.met_as = self._known_as
             node.governing.on_heard = self._on_heard
             self.people.hear(node)
@@ -561,7 +561,7 @@ class Client:
     async def rename(self, nick: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
         self.nick = self._node.nick = checked_nick(nick)
-        self._node.mesh.rename(nick)
+        self._node.mesh.channels.rename(nick)
         self.profile.save(replace(self.profile.settings, nick=nick))
         self.settings.change(NAME, nick)
         self.stating.look_again()
@@ -572,7 +572,7 @@ class Client:
 
         if len(why) > AWAY_MAX:
             raise LocalError(f"The reason for being away can have at most {AWAY_MAX} characters.")
-        self._node.mesh.tell_presence(self.nick, why)
+        self._node.mesh.channels.tell_presence(self.nick, why)
         self.stating.look_again()
 
     def _nick_of(self, peer: PeerId) -> str:

@@ -123,8 +123,8 @@ class People:
         """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
         node.knocks.on_direct = self._wish
         node.mesh.blocked.update(self.book.blocked())
-        node.mesh.verified.update(self.book.verified())
-        node.mesh.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
+        node.mesh.peers.verified.update(self.book.verified())
+        node.mesh.peers.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
 
     def _wish(self, peer: PeerId, noise_key: bytes) -> None:
         self._put(_Wished(peer, noise_key))
@@ -163,7 +163,7 @@ class People:
             self._clock.wall(),
             address=self._node.dialable(peer),
             noise_key=self._node.noise_key(peer),
-            is_here=self._node.mesh.shares,
+            is_here=self._node.mesh.peers.shares,
         )
         if not self._put(_Met(peer, nick)) and not known:
             self.book.forget([peer])  # else more would be in memory than on the disk
@@ -206,7 +206,7 @@ class People:
                     address=address,
                     now=now,
                     noise_key=person.noise_key,
-                    private=bool(mesh.shared_with(peer) - mesh.open),
+                    private=bool(mesh.peers.shared_with(peer) - mesh.peers.open),
                 )
                 await self._store.note_nick(peer, nick, now)
                 await self._forget_strangers()
@@ -233,7 +233,7 @@ class People:
         self._since_forgotten += 1
         if self._since_forgotten >= FORGET_EVERY:
             self._since_forgotten = 0
-            here = set(self._node.mesh.links)
+            here = set(self._node.mesh.peers.links)
             self.book.forget(await self._members.forget_strangers(here))
 
     async def _welcome(self, peer: PeerId, noise_key: bytes) -> None:
@@ -244,13 +244,13 @@ class People:
         if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
             return
         person = self.book.people.get(peer)
-        nick = clean_nick(self._node.mesh.nick_of(peer) or (person.nick if person else ""))
+        nick = clean_nick(self._node.mesh.peers.nick_of(peer) or (person.nick if person else ""))
         await self._memberships.add_direct(direct, peer, nick)
         await self._take_up(direct.channel)
 
     def has_standing(self, peer: PeerId) -> bool:
         """Return whether `peer` is verified, or was met in an earlier run over a day ago."""
-        return peer in self._node.mesh.verified or peer in self._node.mesh.met
+        return peer in self._node.mesh.peers.verified or peer in self._node.mesh.peers.met
 
     def _has_room_for(self, peer: PeerId) -> bool:
         """Return whether `peer` may open a channel of two: who is known, and a few who are new."""
@@ -286,7 +286,7 @@ class People:
             direct = direct_channel(self._identity, peer, noise_key)
         except RemoteError as error:
             raise LocalError(f"Cannot open a channel for two: {error}.") from error
-        nick = person.nick if person else clean_nick(self._node.mesh.nick_of(peer) or "")
+        nick = person.nick if person else clean_nick(self._node.mesh.peers.nick_of(peer) or "")
         await self._memberships.add_direct(direct, peer, nick)
         await self._take_up(direct.channel)
         return direct.channel
@@ -320,7 +320,7 @@ class People:
         await self._store.set_verified(peer, nick, now)
         await self._store.answer_warnings(peer, now)
         self.book.verify(peer, nick, now)
-        self._node.mesh.verified.add(peer)
+        self._node.mesh.peers.verified.add(peer)
         self._node.clocks.heard(peer)
         self._say(peer)
 
@@ -358,7 +358,7 @@ class People:
         """See `chat_tui.client.chat.People`."""
         if peer == self._identity.peer_id:
             raise LocalError("That is you.")
-        if self._node.mesh.shares(peer):
+        if self._node.mesh.peers.shares(peer):
             raise LocalError(f"{self._called(peer)} is here; only who is gone can be forgotten.")
         if self.book.is_blocked(peer):
             raise LocalError(

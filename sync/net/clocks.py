@@ -73,15 +73,15 @@ class Clocks:
         """A pong of `peer` came."""
         if self.clock.now() - self._looked_at >= LOOKED_EVERY:
             self.tell_own()
-        for channel in self.mesh.shared_with(peer):
+        for channel in self.mesh.peers.shared_with(peer):
             self.joined(peer, channel)
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """Tell a channel of a member's clock, if that is known and differs from what was told."""
-        link = self.mesh.link_to(peer, channel)
+        link = self.mesh.peers.link_to(peer, channel)
         if link is None or link.wall_offset is None or channel not in self.engine.runner.groups:
             return
-        standing = peer in self.mesh.verified or peer in self.mesh.met
+        standing = peer in self.mesh.peers.verified or peer in self.mesh.peers.met
         host = link.stream.remote_address[0]
         member = MemberClock(peer, link.wall_offset, host, standing, link.follows)
         before = self._told.get((peer, channel))
@@ -102,7 +102,7 @@ class Clocks:
     def follows(self, peer: PeerId) -> Follows:
         """Return by whose clock we go, as `peer` is told."""
         told = Follows.NOBODY
-        for channel in self.mesh.shared_with(peer):
+        for channel in self.mesh.peers.shared_with(peer):
             group = self.engine.runner.groups.get(channel)
             if group is not None:
                 told = max(told, group.aside.reference.follows(peer), key=lambda one: one.value)

@@ -30,8 +30,9 @@ class Knocks:
 
     def look_at(self, peer: PeerId) -> None:
         """See whether a peer wants one: only who shares a channel with us may."""
-        link = self._mesh.link_to(peer)
-        if link is None or not self._mesh.shares(peer) or self._mesh.nick_of(peer) is None:
+        peers = self._mesh.peers
+        link = peers.link_to(peer)
+        if link is None or not peers.shares(peer) or peers.nick_of(peer) is None:
             return
         noise_key = link.stream.remote_noise_static
         if (peer, noise_key) not in self._candidates:

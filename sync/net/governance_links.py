@@ -119,7 +119,7 @@ class GovernanceLinks:
             now = governing.governance.now
             newest = governing.governance.dag.acts[now.epoch].id
             self._host.secrets.set_newest(channel, newest)
-        self._host.mesh.weigh_all(channel)
+        self._host.mesh.channels.weigh_all(channel)
         for op in self._handed_over.awaited(channel, ops):
             self._look_at(channel, op)
         self.on_governed(channel, ops)
@@ -148,7 +148,7 @@ class GovernanceLinks:
     def learn_epoch(self, channel: ChannelId, epoch: EpochSecret) -> None:
         """Know the secret of an epoch from now on: it is tried and proved on every link."""
         if self._host.secrets.add_epoch(channel, epoch):
-            self._host.mesh.join(channel)
+            self._host.mesh.channels.join(channel)
 
     def _look_at(self, channel: ChannelId, op: OpId) -> None:
         """Load the op of a secret that was handed over, and see whether it is right."""

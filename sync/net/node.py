@@ -145,7 +145,7 @@ class Node:
         self.governance = GovernanceLinks(self, journal, identity.peer_id)
         """Governed channels, between the links and the machines."""
         self.mesh = Mesh(identity, self.clock, self.secrets, addresses, self, self.spawn)
-        self.mesh.protocols = protocols.announced
+        self.mesh.channels.protocols = protocols.announced
         self.streams = SessionStreams(identity, self.clock, self.mesh, self, self.spawn, protocols)
         self.catch_ups = CatchUps(identity, self.clock, self.mesh, self, self.spawn)
         self._outlet = Outlet(
@@ -190,7 +190,7 @@ class Node:
             self._flush_trace,
             self._look_for_floods,
         )
-        self._floods = Floods(self.mesh.nick_of)
+        self._floods = Floods(self.mesh.peers.nick_of)
         self.governing = self._made_driver(keys)
 
     def _made_driver(self, keys: KeyStore) -> GroupDriver:
@@ -243,10 +243,10 @@ class Node:
         if state.snapshot is not None:
             self.previews.resume(membership.channel, state.snapshot)
         if membership.direct is not None:
-            self.mesh.direct[membership.channel] = membership.direct
+            self.mesh.channels.direct[membership.channel] = membership.direct
         elif membership.open or is_guessable(membership.name, membership.secret):
-            self.mesh.open.add(membership.channel)
-        self.mesh.join(membership.channel)
+            self.mesh.peers.open.add(membership.channel)
+        self.mesh.channels.join(membership.channel)
         if damaged := self._damaged.pop(membership.channel, None):
             self.damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
@@ -257,10 +257,10 @@ class Node:
             return
         self.secrets.drop(channel)
         self.governing.drop(channel)
-        self.mesh.leave(channel)
+        self.mesh.channels.leave(channel)
         self.catch_ups.end(channel)
-        self.mesh.direct.pop(channel, None)
-        self.mesh.open.discard(channel)
+        self.mesh.channels.direct.pop(channel, None)
+        self.mesh.peers.open.discard(channel)
         if self._tasks is not None:
             await self._engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
@@ -269,7 +269,7 @@ class Node:
 
     def noise_key(self, peer: PeerId) -> bytes | None:
         """Return the Noise static key of `peer`, if it is connected."""
-        link = self.mesh.link_to(peer)
+        link = self.mesh.peers.link_to(peer)
         return None if link is None else link.stream.remote_noise_static
 
     async def submit(
@@ -429,12 +429,12 @@ class Node:
     def forget(self, peer: PeerId) -> None:
         """Know nothing more of a peer who is gone: they come again as somebody new."""
         self._roster.forget(peer)
-        self.mesh.met.discard(peer)
-        self.mesh.verified.discard(peer)
+        self.mesh.peers.met.discard(peer)
+        self.mesh.peers.verified.discard(peer)
 
     def dialable(self, peer: PeerId) -> tuple[str, int] | None:
         """Return where `peer` accepts connections, if it is connected."""
-        link = self.mesh.link_to(peer)
+        link = self.mesh.peers.link_to(peer)
         return link.address if link is not None and link.address[1] else None
 
     async def drained(self) -> None:
@@ -627,7 +627,7 @@ class Node:
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
-        link = self.mesh.link_to(peer, channel)
+        link = self.mesh.peers.link_to(peer, channel)
         accepts = link is None or link.address[1] != 0
         host = "" if link is None else link.stream.remote_address[0]
         self.queue_input(channel, values.PeerJoined(peer, accepts, host))
@@ -777,8 +777,8 @@ class Node:
 
     def clock_info(self) -> ClockInfo:
         """Return what is thought of our clock, and asked about it."""
-        groups = self._runner.groups
-        return clock_info(groups, self.clock.now(), lambda peer: self.mesh.nick_of(peer) or "")
+        groups, nick_of = self._runner.groups, self.mesh.peers.nick_of
+        return clock_info(groups, self.clock.now(), lambda peer: nick_of(peer) or "")
 
     def _told_of(self, channel: ChannelId, ops: Sequence[OpId]) -> Sequence[Event]:
         """Return what to show of ops that were just taken in."""
@@ -801,7 +801,7 @@ class Node:
         """Return what somebody goes by now, or went by when they were met; empty if unknown."""
         if peer == self.identity.peer_id:
             return self.nick
-        return self.mesh.nick_of(peer) or self.met_as(peer)
+        return self.mesh.peers.nick_of(peer) or self.met_as(peer)
 
     def _channel_info(self, channel: ChannelId, group: Group) -> ChannelInfo:
         info = channel_info(group, self._runner.memberships[channel], self._called)
@@ -809,7 +809,7 @@ class Node:
             info = replace(info, state=info_of_state(staged))
         if info.governance is None:
             return info
-        governance = replace(info.governance, levels=self.mesh.levels_of(channel))
+        governance = replace(info.governance, levels=self.mesh.channels.levels_of(channel))
         return replace(info, governance=governance)
 
     def snapshot(self) -> Snapshot:
@@ -831,11 +831,11 @@ class Node:
             ),
             peers=tuple([with_logs(self.announcing, peer) for peer in peers]),
             sessions=session_infos(groups.values()),
-            heard=heard_infos(groups.values(), lambda peer: self.mesh.nick_of(peer) or ""),
+            heard=heard_infos(groups.values(), lambda peer: self.mesh.peers.nick_of(peer) or ""),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_block,
             refused=dict(self._roster.refusals),
             skipped_bytes=dict(self._roster.skipped_bytes),
-            away=self.mesh.away,
+            away=self.mesh.channels.away,
             clock=self.clock_info(),
         )

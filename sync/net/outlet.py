@@ -204,7 +204,7 @@ class Outlet:
 
     def announce(self, peer: PeerId, payload: bytes) -> None:
         """See `sync.net.engine.engine.Releaser`."""
-        channel = min(self.mesh.shared_with(peer), default=None)
+        channel = min(self.mesh.peers.shared_with(peer), default=None)
         if channel is not None:
             self.tapped(channel, peer, FrameKind.ANNOUNCE, payload)
             self.mesh.announce(peer, payload)

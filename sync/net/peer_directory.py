@@ -57,8 +57,8 @@ class Roster:
         nobody listens unseen.
         """
         before = self._peers.get(peer)
-        up = self._mesh.shares(peer)
-        nick = self._mesh.nick_of(peer)
+        up = self._mesh.peers.shares(peer)
+        nick = self._mesh.peers.nick_of(peer)
         if (before is None or before.state is PeerState.DOWN) and peer not in self._unshown:
             if not up:
                 self._silent.pop(peer, None)
@@ -67,14 +67,14 @@ class Roster:
                 return None  # its presence is on the way
         self._silent.pop(peer, None)
         known = before.nick if before is not None else short_fingerprint(peer)
-        link = self._mesh.link_to(peer)
+        link = self._mesh.peers.link_to(peer)
         info = PeerInfo(
             peer=peer,
             nick=nick or known,
             state=PeerState.UP if up else PeerState.DOWN,
             address=_printed(link.address) if link else before.address if before else "",
             last_seen_ns=now,
-            away=self._mesh.away_of(peer),
+            away=self._mesh.peers.away_of(peer),
         )
         self._remember(info)
         if before is not None and _told(before) == _told(info) and peer not in self._unshown:
@@ -111,7 +111,7 @@ class Roster:
         return tuple(infos)
 
     def _info(self, info: PeerInfo, syncing: Set[PeerId], wall_offset: Nanos) -> PeerInfo:
-        link = self._mesh.link_to(info.peer)
+        link = self._mesh.peers.link_to(info.peer)
         if link is None or info.state is PeerState.DOWN:
             return info
         return replace(

@@ -148,7 +148,7 @@ class CatchUps:
 
     async def _open(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Open a stream and ask; whatever comes of it, the machine does not wait in vain."""
-        link = self._mesh.link_to(peer)
+        link = self._mesh.peers.link_to(peer)
         stream: SecureStream | None = None
         talk: _Talk | None = None
         try:
@@ -190,7 +190,7 @@ class CatchUps:
         """
         stream.limit_frames(FRAME_MAX, pending=1024)
         channel = await _read_init(stream)
-        level = self._mesh.level(stream.peer, channel)
+        level = self._mesh.channels.level(stream.peer, channel)
         if level is Level.NONE:
             raise RemoteError("it asks about a channel of which it has proved nothing")
         held = sum(one.peer == stream.peer for one in self._offered.holders)
@@ -225,7 +225,7 @@ class CatchUps:
         Raises:
             RemoteError: all are taken, and nobody gives way to this peer.
         """
-        standing = self._mesh.standing_of(stream.peer)
+        standing = self._mesh.peers.standing_of(stream.peer)
         host, _ = stream.remote_address
         going = self._offered.enter(Holder(stream, host, standing, self._clock.now()))
         if going is None:
@@ -276,10 +276,10 @@ class CatchUps:
         peer = talk.stream.peer
         match message:
             case Message(Payload.GROUP_DELTA_REQUEST, body) if not talk.owes:
-                if self._mesh.level(peer, channel) < Level.STUB:
+                if self._mesh.channels.level(peer, channel) < Level.STUB:
                     raise RemoteError("it asks for ops that it may not have")
                 talk.owes = True
-                newest = self._mesh.has_newest(peer, channel)
+                newest = self._mesh.channels.has_newest(peer, channel)
                 self._host.queue_input(channel, values.OpsRequested(peer, body, newest))
             case Message(Payload.GROUP_DELTA_RESPONSE, body) if talk.asks:
                 talk.asks = False

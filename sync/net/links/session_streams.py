@@ -214,7 +214,7 @@ class SessionStreams:
     def end_outsiders(self, channel: ChannelId) -> None:
         """End everything of a channel with peers who are not in any more, also without a link."""
         for one, peer in list(self._open):
-            if one == channel and not self._mesh.is_in(peer, channel):
+            if one == channel and not self._mesh.channels.is_in(peer, channel):
                 self.end(channel, peer)
 
     def end_all(self, channel: ChannelId) -> None:
@@ -285,9 +285,9 @@ class SessionStreams:
         """Wait for one of the places; returns who holds it, this task."""
         task = asyncio.current_task()
         assert task is not None
-        link = self._mesh.link_to(peer, channel)
+        link = self._mesh.peers.link_to(peer, channel)
         host = "" if link is None else link.address[0]
-        holder = Holder(task, host, self._mesh.standing(peer, channel), self._clock.now())
+        holder = Holder(task, host, self._mesh.peers.standing(peer, channel), self._clock.now())
         while (going := self._pushes.enter(holder)) is None:
             self._pushed.clear()
             await self._pushed.wait()
@@ -306,7 +306,7 @@ class SessionStreams:
 
         `use` is told how many payloads of one answer the peer takes.
         """
-        link = self._mesh.link_to(peer, channel)
+        link = self._mesh.peers.link_to(peer, channel)
         if link is None:
             return "there is no link to the peer"
         stream: SecureStream | None = None
@@ -331,7 +331,7 @@ class SessionStreams:
             async with asyncio.timeout(HANDSHAKE_DEADLINE):
                 answer = await read_proof(stream)
             _require(membership, answer)
-            if self._mesh.link_to(peer, channel) is None:
+            if self._mesh.peers.link_to(peer, channel) is None:
                 return "the peer is not in the channel any more"
             self._note(channel, peer, protocol, stream)
             self._mesh.received.watch(stream)
@@ -362,7 +362,7 @@ class SessionStreams:
         shared = membership.receive(proof.mac)
         if shared is None or shared.answer is None:
             raise RemoteError("it does not prove a channel of ours")
-        if not self._mesh.is_in(stream.peer, shared.channel):
+        if not self._mesh.channels.is_in(stream.peer, shared.channel):
             raise RemoteError("it opened a session of a channel that it is not in")
         if not begins and not self._host.receives_from(stream.peer, shared.channel):
             raise RemoteError("it opened a transfer or a check without a session")
@@ -403,7 +403,7 @@ class SessionStreams:
         Raises:
             RemoteError: all are taken, and nobody gives way to this peer.
         """
-        standing = self._mesh.standing(stream.peer, channel)
+        standing = self._mesh.peers.standing(stream.peer, channel)
         host, _ = stream.remote_address
         going = places.enter(Holder(stream, host, standing, self._clock.now()))
         if going is None:

@@ -109,7 +109,7 @@ async def test_keys_that_are_made_up_keep_no_friend_from_writing_to_us_alone(
         from_alice = Heard(alice)
         for host in range(DIRECT_MAX):
             await besieged(alice, 1, f"10.0.0.{host}")
-        alice._node.mesh.met.add(bob.identity.peer_id)
+        alice._node.mesh.peers.met.add(bob.identity.peer_id)
 
         direct = await bob.people.open_direct(alice.identity.peer_id)
         await bob.send_text(direct, "psst")
@@ -282,7 +282,7 @@ async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
         await alice.people.verify(bob.identity.peer_id)
 
         assert (before, known(alice, "bob").trust) == (Trust.FIRST_SEEN, Trust.VERIFIED)
-        assert alice._node.mesh.verified == {bob.identity.peer_id}
+        assert alice._node.mesh.peers.verified == {bob.identity.peer_id}
         assert TrustShown(bob.identity.peer_id, "bob", Trust.VERIFIED) in heard.events
     async with opened(tmp_path, "alice") as alice:
         bob_there = known(alice, "bob")
@@ -303,12 +303,12 @@ async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
         async with alice.running():
             mesh = alice._node.mesh
 
-            assert mesh.verified == mesh.met == {bob.identity.peer_id}
-            assert mesh.open == {lobby(alice)}
+            assert mesh.peers.verified == mesh.peers.met == {bob.identity.peer_id}
+            assert mesh.peers.open == {lobby(alice)}
     finally:
         await alice.close()
     async with running(tmp_path, "alice") as alice:
-        assert alice._node.mesh.met == set()
+        assert alice._node.mesh.peers.met == set()
 
 
 async def test_people_who_are_made_up_are_forgotten_again_in_memory_and_on_the_disk(

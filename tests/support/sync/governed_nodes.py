@@ -139,7 +139,7 @@ async def same_heads(club: Club, *hosts: Host) -> None:
 
 def level(at: Host, of: Host, club: Club) -> Level:
     """Return the level of somebody on the links of another one."""
-    return at.node.mesh.level(of.me, club.channel)
+    return at.node.mesh.channels.level(of.me, club.channel)
 
 
 async def together(club: Club, founder: Host, *others: Host) -> None:

@@ -166,7 +166,7 @@ class Station:
         self.tasks: list[asyncio.Task[None]] | None = None
         addresses = Addresses(Random(1))
         self.mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
-        self.mesh.nick = name
+        self.mesh.channels.nick = name
 
     @property
     def port(self) -> int:
@@ -176,7 +176,7 @@ class Station:
 
     def links_to(self, other: "Station") -> int:
         """Return the number of links, open or closing."""
-        return len(self.mesh.links.get(other.me, []))
+        return len(self.mesh.peers.links.get(other.me, []))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         if self.tasks is None:
@@ -204,7 +204,7 @@ class Station:
         self.renames += 1
 
     def ponged(self, peer: PeerId) -> None:
-        self.pongs += [link.wall_offset for link in self.mesh.links[peer]]
+        self.pongs += [link.wall_offset for link in self.mesh.peers.links[peer]]
 
     def follows(self, peer: PeerId) -> Follows:
         del peer
@@ -350,7 +350,7 @@ async def host(
         keys=keys,
         protocols=protocols,
     )
-    node.nick = node.mesh.nick = name
+    node.nick = node.mesh.channels.nick = name
     running = Host(name, node, database, moving, events)
     try:
         for channel in channels:

@@ -190,7 +190,7 @@ async def test_whoever_is_out_is_heard_with_a_new_code_over_a_new_link(
             await bob.node.remove_channel(team)
             await driver.rotate(team)
         bob.node.mesh.hang_up("a restart")
-        await until(lambda: not alice.node.mesh.links.get(bob.me), "the link is gone")
+        await until(lambda: not alice.node.mesh.peers.links.get(bob.me), "the link is gone")
         await meet(bob, alice)
 
         await enter(bob, await driver.invite(team))

@@ -43,7 +43,7 @@ class Liar(Station):
 
 def knows(one: Host, *others: Host) -> None:
     """`one` has met the others in an earlier run, over a day ago."""
-    one.node.mesh.met.update(other.me for other in others)
+    one.node.mesh.peers.met.update(other.me for other in others)
 
 
 def question(one: Host) -> list[PeerId]:
@@ -61,7 +61,7 @@ async def test_strangers_who_tell_what_is_no_time_end_nothing_and_move_nothing(
             await liar.mesh.connect(HOST, alice.port)
         await until(
             lambda: all(
-                (link := alice.node.mesh.link_to(liar.me)) and link.wall_offset is not None
+                (link := alice.node.mesh.peers.link_to(liar.me)) and link.wall_offset is not None
                 for liar in liars
             ),
             "their pongs came",

@@ -97,7 +97,7 @@ async def test_a_new_name_is_shown_once(tmp_path: Path) -> None:
     ):
         await meet(alice, bob)
 
-        bob.node.mesh.rename("robert")
+        bob.node.mesh.channels.rename("robert")
         await until(lambda: alice.shown(PeerShown)[-1].nick == "robert", "the new name")
 
         assert [shown.nick for shown in alice.shown(PeerShown)] == ["bob", "robert"]
@@ -108,7 +108,7 @@ async def test_frames_of_a_later_version_count_as_bad_input_with_their_bytes(
 ) -> None:
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await meet(alice, bob)
-        link = bob.node.mesh.link_to(alice.me)
+        link = bob.node.mesh.peers.link_to(alice.me)
         assert link is not None
         link.queue(b"\x7a\x08a frame?")
         link.flush()
@@ -141,7 +141,7 @@ async def test_an_ephemeral_message_that_says_nothing_we_know_is_counted_and_no_
 async def test_nobody_is_in_a_channel_unseen(tmp_path: Path) -> None:
     async with host(tmp_path, "bob", "tea") as bob:
         async with link_of_eve(bob) as eve:
-            await until(lambda: bob.node.mesh.shares(EVE), "eve shares the channel")
+            await until(lambda: bob.node.mesh.peers.shares(EVE), "eve shares the channel")
             assert bob.shown(PeerShown) == []
             bob.clock.forward(SILENT_MAX)
             await until(lambda: bob.shown(PeerShown), "eve is shown")
@@ -225,7 +225,8 @@ async def test_after_a_jump_of_the_clock_everybody_is_dialled_anew(
 ) -> None:
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await meet(alice, bob)
-        before = alice.node.mesh.link_to(bob.me)
+        peers = alice.node.mesh.peers
+        before = peers.link_to(bob.me)
 
         if slept:
             alice.clock.forward(MINUTE)
@@ -233,7 +234,7 @@ async def test_after_a_jump_of_the_clock_everybody_is_dialled_anew(
             alice.clock.set_wall(-MINUTE)
         await until(lambda: "jumped by 6" in alice.notices(), "the jump is said")
         await until(
-            lambda: alice.is_up(bob) and alice.node.mesh.link_to(bob.me) not in (None, before),
+            lambda: alice.is_up(bob) and peers.link_to(bob.me) not in (None, before),
             "dialled anew",
         )
         await alice.write(TEA, "back")
@@ -299,7 +300,7 @@ async def test_messages_are_stamped_with_the_median_of_clocks_that_are_near(tmp_
         host(tmp_path, "carol", "tea") as carol,
     ):
         for each in (alice, bob, carol):
-            each.node.mesh.met = {one.me for one in (alice, bob, carol)}
+            each.node.mesh.peers.met = {one.me for one in (alice, bob, carol)}
         bob.clock.set_wall(2 * MINUTE)
         carol.clock.set_wall(MINUTE)
         for other in (bob, carol):

@@ -121,7 +121,7 @@ async def test_of_a_flood_little_is_read_and_the_others_go_on(tmp_path: Path) ->
         await until(lambda: alice.node.snapshot().refused.get(eve.me) == 1_000, "all are counted")
 
         assert may_ask(alice, eve), "nothing of it has changed anything"
-        assert alice.node.mesh.link_to(eve.me) is not None
+        assert alice.node.mesh.peers.link_to(eve.me) is not None
 
 
 async def test_a_trace_with_announcements_is_replayed_to_the_same_effects(tmp_path: Path) -> None:

@@ -403,7 +403,7 @@ async def test_a_removal_ends_open_sessions_at_once_and_no_new_one_begins(tmp_pa
             assert ended_at_once[0], "before anything else is done"
             assert await ended(stream) is not None
         assert level(alice, mallory, club) is Level.STUB
-        assert mallory.me in alice.node.mesh.links
+        assert mallory.me in alice.node.mesh.peers.links
         async with dialled(alice, "mallory") as stream:
             mac = prove(club.first.secret, stream.role, stream.handshake_hash)
             stream.send_batch([encode_frame(Open(RECONCILIATION, 0)), encode_frame(Proof(mac))])
@@ -439,7 +439,7 @@ async def _let_eve_in(by: Host, club: Club) -> None:
 
 def level_of_eve(at: Host, club: Club) -> Level:
     """Return the level of Eve on her links."""
-    return at.node.mesh.level(EVE.peer_id, club.channel)
+    return at.node.mesh.channels.level(EVE.peer_id, club.channel)
 
 
 async def _op_of_eve(at: Host, club: Club) -> bytes:

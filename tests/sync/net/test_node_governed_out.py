@@ -37,7 +37,7 @@ async def test_who_is_removed_gets_nothing_more_and_is_told_by_whom(tmp_path: Pa
     ):
         club = await found(alice)
         await together(club, alice, bob, mallory)
-        links = {one.me: one.node.mesh.link_to(mallory.me) for one in (alice, bob)}
+        links = {one.me: one.node.mesh.peers.link_to(mallory.me) for one in (alice, bob)}
 
         await remove(alice, club, mallory, reason="spam")
         assert level(alice, mallory, club) is Level.STUB
@@ -55,7 +55,7 @@ async def test_who_is_removed_gets_nothing_more_and_is_told_by_whom(tmp_path: Pa
         assert LooksShown(club.channel) in bob.events  # its lines are marked where they stand
         assert not [one for one in bob.events if isinstance(one, DiscardedShown)]
         for one in (alice, bob):  # the links stay for the rest
-            link = one.node.mesh.link_to(mallory.me)
+            link = one.node.mesh.peers.link_to(mallory.me)
             assert link is links[one.me]
             assert link is not None
             assert not link.stream.closed
@@ -95,10 +95,10 @@ async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path
     async with host(tmp_path, "alice") as alice, host(tmp_path, "mallory") as mallory:
         club = await found(alice)
         await together(club, alice, mallory)
-        link = mallory.node.mesh.link_to(alice.me)
+        link = mallory.node.mesh.peers.link_to(alice.me)
         assert link is not None
         alice.node.mesh.block(mallory.me)
-        await until(lambda: not alice.node.mesh.links.get(mallory.me), "cut")
+        await until(lambda: not alice.node.mesh.peers.links.get(mallory.me), "cut")
         await remove(alice, club, mallory)
         await rotate(alice, club)
         alice.node.mesh.unblock(mallory.me)
@@ -108,7 +108,7 @@ async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path
 
         assert level(alice, mallory, club) is Level.STUB
         assert len(governance(mallory, club).dag) == len(governance(alice, club).dag) - 1
-        again = alice.node.mesh.link_to(mallory.me)
+        again = alice.node.mesh.peers.link_to(mallory.me)
         assert again is not None
         assert not again.membership._shown  # no proof was shown to who is out
 
@@ -149,7 +149,8 @@ async def test_a_member_who_was_away_during_a_rotation_is_handed_the_secret(
 
         assert given == [began]
         assert bob.node.secrets.newest(club.channel) == began
-        await until(lambda: alice.node.mesh.has_newest(bob.me, club.channel), "bob proves it")
+        channels = alice.node.mesh.channels
+        await until(lambda: channels.has_newest(bob.me, club.channel), "bob proves it")
 
 
 async def test_a_session_of_who_is_removed_ends_also_where_there_is_no_link(
@@ -159,13 +160,14 @@ async def test_a_session_of_who_is_removed_ends_also_where_there_is_no_link(
         club = await found(alice)
         await together(club, alice, mallory)
         mesh, streams = mallory.node.mesh, mallory.node.streams
-        link = mesh.link_to(alice.me, club.channel)
+        link = mesh.peers.link_to(alice.me, club.channel)
         monkeypatch.setattr(mesh, "_drop", lambda _: None)  # it goes on as if there were a link
         monkeypatch.setattr(mesh, "link_to", lambda *_: link)
         mesh.deafen()
-        for one in list(mesh.links[alice.me]):
+        for one in list(mesh.peers.links[alice.me]):
             one.stream.close()
-        await until(lambda: mallory.me not in alice.node.mesh.links, "alice has no link to mallory")
+        links = alice.node.mesh.peers.links
+        await until(lambda: mallory.me not in links, "alice has no link to mallory")
         monkeypatch.setattr(streams, "send", lambda *_: None)  # the session goes on for a while
         mallory.node.ask_sync(club.channel, alice.me)
         served = (club.channel, mallory.me)

@@ -125,7 +125,7 @@ async def test_what_was_written_with_a_clock_a_day_ahead_is_set_aside_and_can_be
         host(tmp_path, "carol", "tea") as carol,
     ):
         for each in (alice, bob, carol):
-            each.node.mesh.met = {one.me for one in (alice, bob, carol)}
+            each.node.mesh.peers.met = {one.me for one in (alice, bob, carol)}
             each.node.clocks.policy = Policy.ASK
         alice.clock.set_wall(DAY)
         await until(lambda: "jumped" in alice.notices(), "alice's clock is wrong")

@@ -325,7 +325,7 @@ async def test_of_peers_that_are_pushed_to_a_friend_comes_before_guests(tmp_path
         guests = [holding(f"eve {number}") for number in range(PUSHES_MAX)]
         await until(lambda: len(turns) == PUSHES_MAX, "all places are taken")
         waiting = holding("one guest more")
-        alice.node.mesh.verified.add(identity("bob").peer_id)
+        alice.node.mesh.peers.verified.add(identity("bob").peer_id)
         holding("bob")
         await until(lambda: identity("bob").peer_id in turns, "a friend has his turn")
         assert guests[-1].cancelled()

@@ -17,7 +17,7 @@ async def test_who_comes_and_goes_all_the_time_is_shown_seldom_and_last_as_it_is
     shown: list[PeerShown | None] = []
 
     def is_named(mesh: Mesh) -> bool:
-        return mesh.nick_of(bob.me) == "bob"
+        return mesh.peers.nick_of(bob.me) == "bob"
 
     async with stations(alice, bob):
         now = alice.clock.now()
@@ -25,8 +25,8 @@ async def test_who_comes_and_goes_all_the_time_is_shown_seldom_and_last_as_it_is
             await alice.mesh.connect(HOST, bob.port)
             await until(lambda: is_named(alice.mesh), "bob is here")
             shown.append(roster.update(bob.me, now))
-            alice.mesh.links[bob.me][0].close("again")
-            await until(lambda: not alice.mesh.shares(bob.me), "bob is gone")
+            alice.mesh.peers.links[bob.me][0].close("again")
+            await until(lambda: not alice.mesh.peers.shares(bob.me), "bob is gone")
             shown.append(roster.update(bob.me, now))
         soon = [event for event in shown if event is not None]
         later = roster.overdue(now + SECOND)

@@ -134,11 +134,11 @@ async def test_a_released_program_is_sent_nothing_that_it_does_not_know(tmp_path
         for frame in (Presence(TEA, "eve"), Ping(1, 2)):
             stream.send(encode(frame))
         eve = identity("eve").peer_id
-        await until(lambda: alice.node.mesh.nick_of(eve) == "eve", "she is here")
+        await until(lambda: alice.node.mesh.peers.nick_of(eve) == "eve", "she is here")
         await alice.write(TEA, "hello")
         await alice.write(club.channel, "not for her")
         alice.node.mesh.send_op(club.channel, bytes(200))
-        alice.node.mesh.rename("alicia")
+        alice.node.mesh.channels.rename("alicia")
         stream.send(encode(Ping(99, 2)))
 
         kinds: set[str | None] = set()
@@ -164,7 +164,7 @@ async def test_a_released_program_is_sent_a_reply_as_a_text_that_it_can_read(
     async with host(tmp_path, "alice", "tea") as alice, of_before(alice) as stream:
         stream.send(encode(Presence(TEA, "eve")))
         eve = identity("eve").peer_id
-        await until(lambda: alice.node.mesh.nick_of(eve) == "eve", "she is here")
+        await until(lambda: alice.node.mesh.peers.nick_of(eve) == "eve", "she is here")
         asked = await alice.write(TEA, "who comes?")
         body = encode_text(Text("alice", "I do", reply_to=asked))
         reply = await alice.node.submit(TEA, Kind.TEXT, body, asked)

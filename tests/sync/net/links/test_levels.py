@@ -55,7 +55,7 @@ async def test_a_level_follows_from_the_key_and_then_from_the_secret(
         await bob.mesh.connect(HOST, alice.port)
         await until(lambda: alice.pongs, "bob's proofs are read")
 
-        assert alice.mesh.level(bob.me, CLUB) is expected
+        assert alice.mesh.channels.level(bob.me, CLUB) is expected
         assert ((bob.me, CLUB) in alice.shared) is (expected is Level.FULL)
         told = [what for kind, *_, what in bob.governance.heard if kind == "told"]
         notices = {Level.NOTICE: [Told.ENDED], Level.STUB: [Told.OUT]}
@@ -79,7 +79,7 @@ async def test_who_is_not_in_yet_exchanges_ops_alone_with_members() -> None:
         alice.mesh.send_op(CLUB, OP)
         alice.mesh.flush()
         await until(lambda: bob.governance.heard == [("op", alice.me, CLUB, OP)], "an op")
-        assert alice.mesh.nick_of(bob.me) is None  # names are for members
+        assert alice.mesh.peers.nick_of(bob.me) is None  # names are for members
 
 
 async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
@@ -89,13 +89,13 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
     async with stations(alice, bob):
         await bob.mesh.connect(HOST, alice.port)
         await until(lambda: alice.shared and bob.shared, "both are in")
-        link = alice.mesh.link_to(bob.me, CLUB)
+        link = alice.mesh.peers.link_to(bob.me, CLUB)
         assert link is not None
 
         alice.governance.people[bob.me, CLUB] = False
-        alice.mesh.weigh_all(CLUB)
+        alice.mesh.channels.weigh_all(CLUB)
 
-        assert alice.mesh.link_to(bob.me, CLUB) is None
+        assert alice.mesh.peers.link_to(bob.me, CLUB) is None
         assert not alice.shared
         await until(lambda: ("told", alice.me, CLUB, Told.OUT) in bob.governance.heard, "told")
         bob.mesh.broadcast(CLUB, b"a line")
@@ -108,14 +108,14 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
         assert [kind for kind, *_ in alice.governance.heard if kind != "op"] == []
 
         alice.governance.people[bob.me, CLUB] = True
-        alice.mesh.weigh_all(CLUB)
-        assert alice.mesh.link_to(bob.me, CLUB) is link
+        alice.mesh.channels.weigh_all(CLUB)
+        assert alice.mesh.peers.link_to(bob.me, CLUB) is link
 
 
 async def test_who_learns_later_that_they_are_in_says_then_what_they_speak() -> None:
     """Before, both names and protocols are left out, which is no word of them."""
     alice, bob = station("alice", NEW), station("bob", NEW)
-    alice.mesh.protocols = bob.mesh.protocols = ("p",)
+    alice.mesh.channels.protocols = bob.mesh.channels.protocols = ("p",)
     knows(alice, bob)
     knows(bob, alice)
     bob.governance.people[bob.me, CLUB] = False
@@ -123,19 +123,19 @@ async def test_who_learns_later_that_they_are_in_says_then_what_they_speak() -> 
         await bob.mesh.connect(HOST, alice.port)
         await until(lambda: (bob.me, CLUB) in alice.shared, "alice has him in")
         await until(lambda: (alice.me, CLUB) in bob.governance.near, "he has himself out")
-        [link] = alice.mesh.links[bob.me]
+        [link] = alice.mesh.peers.links[bob.me]
         await until(lambda: link.features, "he has said so")
 
         bob.governance.people[bob.me, CLUB] = True
-        bob.mesh.weigh_all(CLUB)
-        await until(lambda: alice.mesh.nick_of(bob.me), "he says who he is")
+        bob.mesh.channels.weigh_all(CLUB)
+        await until(lambda: alice.mesh.peers.nick_of(bob.me), "he says who he is")
 
         assert alice.announcements == [(bob.me, CLUB, ("p",))]
 
 
 def _ping(station: Station) -> bool:
     """Ask everybody whether they are there, once; returns False, for `until`."""
-    for links in station.mesh.links.values():
+    for links in station.mesh.peers.links.values():
         for link in links:
             if not link.unanswered:
                 link.ping(station.clock.now(), station.clock.wall())
@@ -149,8 +149,8 @@ async def test_nobody_who_is_out_is_shown_a_proof() -> None:
         await alice.mesh.connect(HOST, bob.port)
         await until(lambda: ("told", alice.me, CLUB, Told.OUT) in bob.governance.heard, "told")
 
-        assert alice.mesh.level(bob.me, CLUB) is Level.STUB
-        assert bob.mesh.level(alice.me, CLUB) is Level.NONE
+        assert alice.mesh.channels.level(bob.me, CLUB) is Level.STUB
+        assert bob.mesh.channels.level(alice.me, CLUB) is Level.NONE
 
 
 async def test_who_is_out_and_proves_the_newest_epoch_is_shown_one_and_can_ask() -> None:
@@ -165,7 +165,7 @@ async def test_who_is_out_and_proves_the_newest_epoch_is_shown_one_and_can_ask()
         bob.mesh.send_op(CLUB, OP)
         bob.mesh.flush()
         await until(lambda: alice.governance.heard == [("op", bob.me, CLUB, OP)], "he asks")
-        assert alice.mesh.level(bob.me, CLUB) is Level.STUB
+        assert alice.mesh.channels.level(bob.me, CLUB) is Level.STUB
         assert not alice.shared
 
 
@@ -177,8 +177,8 @@ async def test_ops_of_somebody_out_are_taken_with_the_newest_epoch_alone() -> No
     async with stations(alice, asks, old):
         for other in (asks, old):
             await other.mesh.connect(HOST, alice.port)
-            await until(lambda: alice.mesh.level(other.me, CLUB) is Level.STUB, "out")  # noqa: B023
-            link = other.mesh.link_to(alice.me)
+            await until(lambda: alice.mesh.channels.level(other.me, CLUB) is Level.STUB, "out")  # noqa: B023
+            link = other.mesh.peers.link_to(alice.me)
             assert link is not None
             await until(lambda: not link.unanswered, "no ping is on its way")  # noqa: B023
             pongs = len(other.pongs)
@@ -217,8 +217,8 @@ async def test_who_proves_the_newest_in_time_is_handed_nothing() -> None:
 
         for one in (alice, bob):
             one.secrets.add_epoch(CLUB, NEW)
-            one.mesh.join(CLUB)
-        await until(lambda: alice.mesh.has_newest(bob.me, CLUB), "bob proves it")
+            one.mesh.channels.join(CLUB)
+        await until(lambda: alice.mesh.channels.has_newest(bob.me, CLUB), "bob proves it")
         alice.clock.forward(10 * HAND_OVER_AFTER)
         await until(lambda: len(alice.pongs) > 1 or _ping(alice), "time for it")
 
@@ -232,7 +232,7 @@ async def test_of_many_notices_few_are_believed() -> None:
     async with stations(alice, bob):
         await bob.mesh.connect(HOST, alice.port)
         await until(lambda: alice.shared, "in")
-        link = bob.mesh.link_to(alice.me)
+        link = bob.mesh.peers.link_to(alice.me)
         assert link is not None
         link.send(*[NoticeFrame(CLUB, Told.OUT)] * 100)
         pongs = len(bob.pongs)

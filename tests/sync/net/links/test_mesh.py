@@ -11,7 +11,8 @@ from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.frames import Goodbye, Presence, SdsFrame, encode
 from sync.net.links.link import PRESENCE_EVERY, PRESENCES_BURST
-from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, LINKS_PER_PEER_MAX, PING_EVERY
+from sync.net.links.linked_peers import LINKS_PER_PEER_MAX
+from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, PING_EVERY
 from sync.net.links.stream import SecureStream
 from tests.support.sync.alone.linked import TEA, connected, heard, linked
 from tests.support.sync.entries import identity
@@ -88,7 +89,7 @@ async def test_who_dials_each_other_at_once_keeps_one_link_over_which_frames_flo
 
         assert bob.frames == [(alice.me, TEA, b"from alice")]
         assert alice.frames == [(bob.me, TEA, b"from bob")]
-        assert alice.mesh.links[bob.me][0].dialled is (alice.me < bob.me)
+        assert alice.mesh.peers.links[bob.me][0].dialled is (alice.me < bob.me)
         assert (alice.downs, bob.downs) == (0, 0)
 
 
@@ -106,33 +107,33 @@ async def test_one_peer_gets_no_more_links_than_settling_takes() -> None:
     async with stations(bob), AsyncExitStack() as closing:
         for count in range(1, LINKS_PER_PEER_MAX + 1):
             await closing.enter_async_context(connected(bob))
-            await until(lambda: len(bob.mesh.links.get(eve, [])) == count, "a link")  # noqa: B023
+            await until(lambda: len(bob.mesh.peers.links.get(eve, [])) == count, "a link")  # noqa: B023
         one_more = await closing.enter_async_context(connected(bob))
 
         assert await heard(one_more) == [Goodbye("too many links")]
-        assert len(bob.mesh.links[eve]) == LINKS_PER_PEER_MAX
+        assert len(bob.mesh.peers.links[eve]) == LINKS_PER_PEER_MAX
 
 
 async def test_a_silent_peer_is_dropped_and_dialled_again() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob):
-        silent = alice.mesh.links[bob.me][0]
+        silent = alice.mesh.peers.links[bob.me][0]
 
         alice.clock.forward(DEAD_AFTER + SECOND)
         await until(lambda: alice.downs == 1, "the silence is noticed")
         alice.clock.forward(5 * SECOND)
         await until(lambda: alice.ups == 2, "dialled again")
 
-        assert alice.mesh.links[bob.me][0] is not silent
+        assert alice.mesh.peers.links[bob.me][0] is not silent
         assert bob.shared == {(alice.me, TEA)}
 
 
 async def test_a_peer_is_not_silent_while_nothing_is_read_from_it() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob):
-        link = alice.mesh.links[bob.me][0]
+        link = alice.mesh.peers.links[bob.me][0]
         alice.calm.clear()
-        bob.mesh.links[alice.me][0].ping(bob.clock.now(), bob.clock.wall())
+        bob.mesh.peers.links[alice.me][0].ping(bob.clock.now(), bob.clock.wall())
         await until(lambda: not link.is_read, "alice has too much to do")
 
         for _ in range(4):
@@ -151,7 +152,7 @@ async def test_a_peer_is_not_silent_while_nothing_is_read_from_it() -> None:
 async def test_a_peer_that_answers_pings_stays_however_quiet_it_is() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob):
-        link = alice.mesh.links[bob.me][0]
+        link = alice.mesh.peers.links[bob.me][0]
 
         for _ in range(8):
             answered = link.answered_at
@@ -232,7 +233,7 @@ async def test_another_key_at_a_known_address_is_noticed() -> None:
             await alice.mesh.connect(HOST, bob.port)
             await until(lambda: alice.shared, "the channel is proved")
             port = bob.port
-        await until(lambda: not alice.mesh.links, "bob is gone")
+        await until(lambda: not alice.mesh.peers.links, "bob is gone")
         async with stations(eve):
             await eve.mesh.listen([HOST], port)
             await alice.mesh.connect(HOST, port)
@@ -257,31 +258,31 @@ async def test_joining_a_channel_later_shares_it_whoever_is_first(
 
         for station in (first, second):
             station.secrets.set_plain(plans, secret)
-            station.mesh.join(plans)
+            station.mesh.channels.join(plans)
         await until(lambda: alice.shared and bob.shared, "the channel is shared")
 
         assert alice.shared == {(bob.me, plans)}
-        await until(lambda: alice.mesh.nick_of(bob.me) == "bob", "his nick")
-        await until(lambda: bob.mesh.nick_of(alice.me) == "alice", "her nick")
+        await until(lambda: alice.mesh.peers.nick_of(bob.me) == "bob", "his nick")
+        await until(lambda: bob.mesh.peers.nick_of(alice.me) == "alice", "her nick")
 
 
 async def test_a_new_name_reaches_the_other() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob):
-        await until(lambda: bob.mesh.nick_of(alice.me) == "alice", "the first name")
+        await until(lambda: bob.mesh.peers.nick_of(alice.me) == "alice", "the first name")
 
-        alice.mesh.rename("alicia")
+        alice.mesh.channels.rename("alicia")
 
-        await until(lambda: bob.mesh.nick_of(alice.me) == "alicia", "the new name")
+        await until(lambda: bob.mesh.peers.nick_of(alice.me) == "alicia", "the new name")
 
 
 async def test_what_a_peer_announces_is_told_once_for_each_link_and_channel() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
-    bob.mesh.protocols = ("toy", "another")
+    bob.mesh.channels.protocols = ("toy", "another")
     async with linked(alice, bob):
         await until(lambda: alice.announcements, "bob has announced what he speaks")
-        bob.mesh.rename("robert")
-        await until(lambda: alice.mesh.nick_of(bob.me) == "robert", "another presence came")
+        bob.mesh.channels.rename("robert")
+        await until(lambda: alice.mesh.peers.nick_of(bob.me) == "robert", "another presence came")
 
         assert alice.announcements == [(bob.me, TEA, ("toy", "another"))]
         assert bob.announcements == [(alice.me, TEA, ())], "alice speaks what everybody does"
@@ -297,7 +298,7 @@ async def test_frames_of_a_later_version_are_passed_over_and_the_link_goes_on() 
 
         assert bob.skips == [(identity("eve").peer_id, len(later))] * 3
         assert bob.refusals == []
-        assert identity("eve").peer_id in bob.mesh.links
+        assert identity("eve").peer_id in bob.mesh.peers.links
 
 
 async def test_an_announcement_comes_by_way_of_a_channel_that_its_sender_has_proved() -> None:
@@ -320,7 +321,7 @@ async def test_a_name_that_changes_all_the_time_is_told_once_a_second_and_last_a
         await until(lambda: bob.renames > told, "the last one is told")
 
         assert told <= 3  # it came, it told its first name, and a second may have passed
-        assert bob.mesh.nick_of(identity("eve").peer_id) == "eve 999"
+        assert bob.mesh.peers.nick_of(identity("eve").peer_id) == "eve 999"
         assert bob.renames == told + 1
 
 
@@ -332,7 +333,7 @@ async def test_presences_that_say_something_else_each_time_are_looked_at_now_and
         eve.send(encode(SdsFrame(TEA, b"after the flood")))
         await until(lambda: bob.frames, "the flood is over")
         told = bob.renames
-        [link] = bob.mesh.links[eve_id]
+        [link] = bob.mesh.peers.links[eve_id]
         await until(lambda: link.features == {"x4"}, "the last one counts")
 
     assert told < PRESENCES_BURST + 10
@@ -341,18 +342,19 @@ async def test_presences_that_say_something_else_each_time_are_looked_at_now_and
 async def test_second_links_from_one_address_leave_others_theirs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.links.mesh.DUPLICATES_MAX", 4)
+    monkeypatch.setattr("sync.net.links.linked_peers.DUPLICATES_MAX", 4)
     bob, carol = Station("bob", "tea"), identity("carol").peer_id
     async with stations(bob), AsyncExitStack() as closing:
         for number in range(6):
             for _ in range(2):
                 eve = connected(bob, f"eve {number}", local="127.0.0.2")
                 assert await (await closing.enter_async_context(eve)).receive()
-        assert sum(map(len, bob.mesh.links.values())) - len(bob.mesh.links) == 4
+        assert sum(map(len, bob.mesh.peers.links.values())) - len(bob.mesh.peers.links) == 4
 
         for _ in range(2):
             await closing.enter_async_context(connected(bob, "carol"))
-        await until(lambda: len(bob.mesh.links.get(carol, ())) == 2, "carol has a second link")
+        links = bob.mesh.peers.links
+        await until(lambda: len(links.get(carol, ())) == 2, "carol has a second link")
 
 
 async def test_those_who_do_not_read_are_cut_where_too_much_is_queued_for_all(
@@ -370,13 +372,13 @@ async def test_those_who_do_not_read_are_cut_where_too_much_is_queued_for_all(
             bob.mesh.broadcast(TEA, bytes(100_000))
             bob.mesh.flush()
             await until(lambda: len(alice.frames) > number, "alice reads")  # noqa: B023
-        await until(lambda: len(bob.mesh.links) < 5, "some are cut")
+        await until(lambda: len(bob.mesh.peers.links) < 5, "some are cut")
 
         queued = sum(
-            link.stream.outbound_bytes for links in bob.mesh.links.values() for link in links
+            link.stream.outbound_bytes for links in bob.mesh.peers.links.values() for link in links
         )
         assert queued <= 4 * 1024 * 1024
-        assert alice.me in bob.mesh.links
+        assert alice.me in bob.mesh.peers.links
         assert bob.downs > 0
 
 
@@ -385,7 +387,7 @@ async def test_who_is_blocked_has_done_nothing_wrong_by_dialling() -> None:
     async with stations(alice, bob):
         bob.mesh.block(alice.me)
         await alice.mesh.connect(HOST, bob.port)
-        await until(lambda: not alice.mesh.links, "bob hung up")
+        await until(lambda: not alice.mesh.peers.links, "bob hung up")
 
         assert bob.refusals == []
 

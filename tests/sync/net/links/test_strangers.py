@@ -7,8 +7,8 @@ import pytest
 
 from sync.net.links.frames import Announce, Frame, Ping, Pong, Presence, Proof, SdsFrame, encode
 from sync.net.links.link import PINGS_BURST, STRAY_BURST
+from sync.net.links.linked_peers import PROOF_WITHIN
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.links.mesh import PROOF_WITHIN
 from sync.structures.codec import length_prefixed
 from tests.support.sync.alone.linked import (
     LOBBY,
@@ -87,8 +87,8 @@ async def test_a_person_without_the_channel_sees_no_nick_no_proof_and_no_frame()
     async with linked(alice, bob), connected(bob) as eve:
         eve.send(encode(Proof(bytes(32))))
         eve.send(encode(SdsFrame(TEA, b"forged")))
-        await until(lambda: identity("eve").peer_id in bob.mesh.links, "eve has a link")
-        bob.mesh.rename("robert")
+        await until(lambda: identity("eve").peer_id in bob.mesh.peers.links, "eve has a link")
+        bob.mesh.channels.rename("robert")
         bob.mesh.broadcast(TEA, b"for members")
         bob.mesh.flush()
         await until(lambda: alice.frames, "members hear it")
@@ -103,7 +103,7 @@ async def test_a_person_without_the_channel_sees_no_nick_no_proof_and_no_frame()
 async def test_frames_for_a_channel_that_is_not_proved_are_dropped() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea", "secret-plans")
     async with linked(alice, bob):
-        link = alice.mesh.links[bob.me][0]
+        link = alice.mesh.peers.links[bob.me][0]
         link.send(SdsFrame(SECRET_PLANS, b"guessed the id"), SdsFrame(TEA, b"shared"))
         await until(lambda: bob.frames, "the shared one is heard")
 
@@ -114,11 +114,11 @@ async def test_frames_for_a_channel_that_is_not_proved_are_dropped() -> None:
 async def test_who_floods_from_one_address_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch, proved: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 6)
-    monkeypatch.setattr("sync.net.links.mesh.ARRIVING_MAX", 2)
+    monkeypatch.setattr("sync.net.links.linked_peers.LINKS_MAX", 6)
+    monkeypatch.setattr("sync.net.links.linked_peers.ARRIVING_MAX", 2)
     monkeypatch.setattr("sync.structures.places.CROWD", 3)
     alice, bob, carol = (Station(name, "tea", "lobby") for name in ("alice", "bob", "carol"))
-    bob.mesh.open.add(LOBBY)
+    bob.mesh.peers.open.add(LOBBY)
     async with linked(alice, bob), stations(carol), AsyncExitStack() as closing:
         for number in range(12):
             flood = connected(bob, f"eve {number}", *proved, local="127.0.0.2")
@@ -128,17 +128,17 @@ async def test_who_floods_from_one_address_keeps_nobody_else_out(
         await carol.mesh.connect(HOST, bob.port)
         await until(lambda: (bob.me, TEA) in carol.shared, "a friend gets a place all the same")
         bob.clock.forward(PROOF_WITHIN)
-        await until(lambda: len(bob.mesh.links) <= 6, "the others gave way")
+        await until(lambda: len(bob.mesh.peers.links) <= 6, "the others gave way")
 
-        assert {alice.me, carol.me} <= set(bob.mesh.links)
+        assert {alice.me, carol.me} <= set(bob.mesh.peers.links)
 
 
 async def test_who_comes_has_time_to_prove_that_it_goes_after_those_who_are_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 3)
+    monkeypatch.setattr("sync.net.links.linked_peers.LINKS_MAX", 3)
     bob, carol = Station("bob", "tea", "lobby"), Station("carol", "tea")
-    bob.mesh.open.add(LOBBY)
+    bob.mesh.peers.open.add(LOBBY)
     async with stations(bob, carol), AsyncExitStack() as closing:
         for number in range(3):
             guest = connected(bob, f"eve {number}", "lobby", local=f"127.0.0.{number + 2}")
@@ -147,30 +147,30 @@ async def test_who_comes_has_time_to_prove_that_it_goes_after_those_who_are_here
 
         await carol.mesh.connect(HOST, bob.port)
         await until(lambda: (bob.me, TEA) in carol.shared, "a member comes")
-        await until(lambda: len(bob.mesh.links) == 3, "a guest gave way")
+        await until(lambda: len(bob.mesh.peers.links) == 3, "a guest gave way")
 
-        assert carol.me in bob.mesh.links
+        assert carol.me in bob.mesh.peers.links
         assert carol.downs == 0
 
 
 async def test_of_many_addresses_strangers_give_way_and_people_known_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 3)
-    monkeypatch.setattr("sync.net.links.mesh.ARRIVING_MAX", 1)
+    monkeypatch.setattr("sync.net.links.linked_peers.LINKS_MAX", 3)
+    monkeypatch.setattr("sync.net.links.linked_peers.ARRIVING_MAX", 1)
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     met, compared = (identity(name).peer_id for name in ("met", "compared"))
-    bob.mesh.met.add(met)
-    bob.mesh.verified.add(compared)
+    bob.mesh.peers.met.add(met)
+    bob.mesh.peers.verified.add(compared)
     async with linked(alice, bob), AsyncExitStack() as closing:
         for number, name in enumerate(("met", "compared", "eve 1", "eve 2", "eve 3"), start=2):
             stranger = connected(bob, name, local=f"127.0.0.{number}")
             stream = await closing.enter_async_context(stranger)
             assert await stream.receive()  # a ping
         bob.clock.forward(PROOF_WITHIN)
-        await until(lambda: len(bob.mesh.links) <= 3, "strangers gave way")
+        await until(lambda: len(bob.mesh.peers.links) <= 3, "strangers gave way")
 
-        assert set(bob.mesh.links) == {alice.me, met, compared}
+        assert set(bob.mesh.peers.links) == {alice.me, met, compared}
 
 
 async def test_over_one_ping_a_second_before_a_proof_ends_the_link() -> None:
@@ -184,7 +184,7 @@ async def test_over_one_ping_a_second_before_a_proof_ends_the_link() -> None:
         assert bob.refusals == [
             (identity("eve").peer_id, "over one ping a second before any proof of a channel")
         ]
-        assert alice.me in bob.mesh.links
+        assert alice.me in bob.mesh.peers.links
 
 
 async def test_pings_of_a_member_beyond_any_reason_are_not_answered() -> None:
