@@ -419,6 +419,8 @@ class Governing:
         news = self.receive(response.ops)
         more = response.has_more and bool(news.taken)  # else the same page would come again
         self.beats.answered(peer, now, more=more)
+        if news.taken or not more:
+            self.beats.told(peer, now, new=bool(news.taken))
         self.catch_ups.page(
             peer,
             now,

@@ -23,6 +23,13 @@ a stream to ask back on, also where we cannot be dialled."""
 PULL_FOR: Final = 20 * SECOND
 """Time after which an answer is not waited for any more, and others are asked."""
 
+IN_VAIN: Final = SECOND
+"""Time for which a peer that was asked and told nothing new is not asked again at once; it doubles
+each time. Two of whom each has what the other has no room for would else ask without a pause."""
+
+IN_VAIN_MAX: Final = EVERY // 2
+"""As long as it gets: whatever waits is asked for after each heartbeat all the same."""
+
 
 class Heartbeats:
     """Times of heartbeats and pulls of one channel; one pull at a time."""
@@ -42,6 +49,10 @@ class Heartbeats:
         """Of these, peers that lack ops, and have told none that we lack."""
         self._pulling: tuple[PeerId, Nanos] | None = None
         """Peer that is being asked, and until when its answer is waited for."""
+        self._offering = False
+        """Whether it was asked only so that it asks us."""
+        self._vain: dict[PeerId, tuple[int, Nanos]] = {}
+        """Times in a row that a peer told nothing new, and until when it is not asked at once."""
 
     def deadline(self) -> Nanos | None:
         """Return when something is next due."""
@@ -71,6 +82,7 @@ class Heartbeats:
         self._heads.pop(peer, None)
         self._pulls.pop(peer, None)
         self._offers.discard(peer)
+        self._vain.pop(peer, None)
         if self._pulling is not None and self._pulling[0] == peer:
             self._pulling = None
 
@@ -104,9 +116,11 @@ class Heartbeats:
         return self._heads.get(peer)
 
     def wants(self, peer: PeerId, now: Nanos) -> None:
-        """A peer named ops that are not here: it is asked at once."""
+        """A peer named ops that are not here: it is asked at once, unless that was in vain."""
         self._offers.discard(peer)
-        self._pulls[peer] = now
+        _, until = self._vain.get(peer, (0, 0))
+        at = max(now, until)
+        self._pulls[peer] = min(at, self._pulls.get(peer, at))
 
     def beat(self, now: Nanos) -> bool:
         """Return whether it is time to tell everybody."""
@@ -136,9 +150,23 @@ class Heartbeats:
             return None
         _, peer = min(ready)
         del self._pulls[peer]
+        self._offering = peer in self._offers
         self._offers.discard(peer)
         self._pulling = peer, now + PULL_FOR
         return peer
+
+    def told(self, peer: PeerId, now: Nanos, *, new: bool) -> None:
+        """A peer that was asked told what it has; `new`: some of that was not known here."""
+        if new:
+            self._vain.pop(peer, None)
+        if new or self._offering:
+            return
+        times, _ = self._vain.get(peer, (0, 0))
+        pause = min(IN_VAIN_MAX, IN_VAIN << times)
+        until = now + pause
+        self._vain[peer] = times + (pause < IN_VAIN_MAX), until
+        if peer in self._pulls:
+            self._pulls[peer] = max(self._pulls[peer], until)
 
     def answered(self, peer: PeerId, now: Nanos, *, more: bool) -> None:
         """A page of ops came from a peer that was asked; `more` follow."""

@@ -47,6 +47,7 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Heartbeats._heads": _links,
     "Heartbeats._pulls": _links,
     "Heartbeats._offers": _links,
+    "Heartbeats._vain": _links,
     "Pending._by_head": limits.PENDING_MAX * GOVERNANCE_MAX,
     "Pending._of_author": limits.PENDING_MAX,
     "Pending._pulls": limits.PENDING_MAX,

@@ -341,6 +341,30 @@ def test_pages_that_promise_more_and_bring_nothing_end_the_pull() -> None:
     assert not only(values.RequestOps, alice.tell(values.OpsAnswered(MALLORY, page)))
 
 
+def test_whoever_tells_nothing_new_is_asked_ever_later() -> None:
+    """Two of whom each lacks what the other has no room for would ask each other for ever."""
+    history = history_with_mallory()
+    alice = alice_of(history)
+    invented = unknown(random.Random(1))
+    waits = replace(history.made("mallory", Leave()).signed, parents=(invented,))
+    contents = (sign(waits, person("mallory").sign).content,)
+    page = encode_response(GroupDeltaResponse(contents, has_more=False))
+    asks = encode_request(GroupDeltaRequest(history.governance.group, (invented,)))
+    asked, now = 0, NOW
+    while now < NOW + 4 * EVERY:
+        effects = [*alice.tell(values.OpsRequested(MALLORY, asks), now), *alice.tell(Tick(), now)]
+        for _ in only(values.RequestOps, effects):
+            asked += 1
+            alice.tell(values.OpsAnswered(MALLORY, page), now)
+        now += SECOND // 10
+
+    assert 4 <= asked <= 14
+    news = GroupDeltaResponse((history.add("alice", "carol").content,), has_more=False)
+    effects = alice.tell(values.OpsAnswered(MALLORY, encode_response(news)), now)
+    effects += alice.tell(values.OpsRequested(MALLORY, asks), now)
+    assert only(values.RequestOps, effects)
+
+
 def test_lines_that_wait_for_invented_ops_are_bounded_for_each_author() -> None:
     history = history_with_mallory()
     alice = alice_of(history)
