@@ -179,8 +179,11 @@ class Governing:
         for message in pending:
             self._wait(message)
 
-    def receive(self, contents: Sequence[bytes]) -> News:
-        """Take in signed ops, in any order; one that is refused does not stop the others."""
+    def receive(self, contents: Sequence[bytes], voucher: Key | None = None) -> News:
+        """Take in signed ops, in any order; one that is refused does not stop the others.
+
+        `voucher` has taken them in, and gave them to us when we asked.
+        """
         taken: list[TakenOp] = []
         missing: dict[OpId, None] = {}
         refused: list[str] = []
@@ -190,7 +193,7 @@ class Governing:
             except OpError as error:
                 refused.append(str(error))
                 continue
-            match self.governance.receive(op):
+            match self.governance.receive(op, voucher):
                 case Taken(ops, fell):
                     taken += ops
                     refused += [f"a governance op is {refusal.value}" for _, refusal in fell]
@@ -416,7 +419,7 @@ class Governing:
             RemoteError: it is no page.
         """
         response = decode_response(payload)
-        news = self.receive(response.ops)
+        news = self.receive(response.ops, Key(bytes.fromhex(peer)))
         more = response.has_more and bool(news.taken)  # else the same page would come again
         self.beats.answered(peer, now, more=more)
         if news.taken or not more:

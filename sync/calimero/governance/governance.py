@@ -98,8 +98,13 @@ class Governance:
                     setattr(target, name, copy(value))
         return one
 
-    def receive(self, op: SignedGroupOp) -> Received:
-        """Take an op in, let it wait for its parents, or refuse it."""
+    def receive(self, op: SignedGroupOp, voucher: Key | None = None) -> Received:
+        """Take an op in, let it wait for its parents, or refuse it.
+
+        Args:
+            op: the op.
+            voucher: who took it in before us and gave it to us when asked; None if nobody did.
+        """
         assert group_of(op) == self.group, "an op of another channel"
         if op.id in self.dag.numbers or op.id in self.waiting.ops:
             return Known()
@@ -113,10 +118,10 @@ class Governance:
         taken: list[TakenOp] = []
         refused: list[tuple[OpId, Refusal]] = []
         try:
-            taken.append(self._take(op))
+            taken.append(self._take(op, voucher))
         except OpError as error:
             return self._refuse(op, error.refusal)
-        self._take_children(op, taken, refused)
+        self._take_children(op, voucher, taken, refused)
         return Taken(tuple(taken), tuple(refused))
 
     @property
@@ -205,7 +210,7 @@ class Governance:
             for key, (place, reason) in sorted(found.items(), key=lambda one: one[1][0])
         )
 
-    def _take(self, op: SignedGroupOp) -> TakenOp:
+    def _take(self, op: SignedGroupOp, voucher: Key | None) -> TakenOp:
         """Judge an op whose parents are here, and take it in.
 
         Raises:
@@ -218,7 +223,7 @@ class Governance:
             judgement = FOUNDING
         else:
             self._check_stranger(op)
-            self._check_room(op)
+            self._check_room(op, voucher)
             judgement = judge(self.projection, op, self.projection.state(before))
         self.projection.relations.note(self.dag.append(op, judgement, before))
         return TakenOp(op, judgement)
@@ -231,7 +236,7 @@ class Governance:
         if not isinstance(op.op, Join):
             raise OpError(Refusal.NOT_A_MEMBER)
 
-    def _check_room(self, op: SignedGroupOp) -> None:
+    def _check_room(self, op: SignedGroupOp, voucher: Key | None) -> None:
         """Refuse an op there is no room for: owners and admins have some of their own."""
         signer = op.signed.signer
         if self.now.role(signer) >= Role.ADMIN:
@@ -241,8 +246,20 @@ class Governance:
         if len(self.dag) >= limits.OPS_MAX - limits.OPS_FOR_ADMINS:
             raise OpError(Refusal.FULL)
         signed = len(self.dag.by_signer.get(signer, ()))
-        if signed >= limits.OPS_OF_A_MEMBER_MAX and not self._needed(op):
+        if signed < limits.OPS_OF_A_MEMBER_MAX:
+            return
+        if not (self._vouches(voucher, signer) or self._needed(op)):
             raise OpError(Refusal.QUOTA)
+
+    def _vouches(self, voucher: Key | None, signer: Key) -> bool:
+        """Return whether somebody else who is in had room for an op of a signer.
+
+        What they write and sign stands on it. If a signer shows different ops to two nodes, both
+        take in all of them, or neither would ever read the other one again.
+        """
+        if voucher is None or voucher == signer:
+            return False
+        return self.now.role(voucher) is not Role.NONE
 
     def _needed(self, op: SignedGroupOp) -> bool:
         """Return whether somebody else who is in has an op that waits for this one."""
@@ -253,7 +270,11 @@ class Governance:
         )
 
     def _take_children(
-        self, op: SignedGroupOp, taken: list[TakenOp], refused: list[tuple[OpId, Refusal]]
+        self,
+        op: SignedGroupOp,
+        voucher: Key | None,
+        taken: list[TakenOp],
+        refused: list[tuple[OpId, Refusal]],
     ) -> None:
         """Take in, or refuse, what waited for an op and for nothing else."""
         came = [op]
@@ -266,7 +287,7 @@ class Governance:
                 came.append(child)
                 try:
                     if not gone:
-                        taken.append(self._take(child))
+                        taken.append(self._take(child, voucher))
                         continue
                     refusal = Refusal.REFUSED_PARENT
                 except OpError as error:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sync.calimero.governance.governance import TakenOp
+from sync.calimero.governance.ops import Key
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.governing import Governing
@@ -24,7 +25,9 @@ def on_ops(
     if isinstance(event, values.OpsAnswered):
         news, whole = governing.on_page(event.peer, event.payload, group.now)
     else:
-        news, whole = governing.receive(event.contents), False
+        ours = event.peer == group.author.me  # out of an archive of ours
+        voucher = Key(bytes.fromhex(event.peer)) if ours else None
+        news, whole = governing.receive(event.contents, voucher), False
     effects = _governed(group, news.taken)
     effects += [values.Refused(event.peer, reason) for reason in news.refused]
     if news.taken:

@@ -20,15 +20,17 @@ from sync.calimero.governance.catch_up import (
     known_heads,
     owed,
 )
-from sync.calimero.governance.epochs import rotation_wanted
+from sync.calimero.governance.epochs import next_number, rotation_wanted
 from sync.calimero.governance.governance import Governance, Taken
 from sync.calimero.governance.ops import (
     Access,
+    Epoch,
     GroupId,
     Invite,
     Leave,
     OpId,
     Policy,
+    Remove,
     Role,
     SetPolicy,
     SignedGroupOp,
@@ -56,9 +58,9 @@ def history_with_mallory() -> History:
     return history
 
 
-def alice_of(history: History) -> Member:
+def alice_of(history: History, name: str = "alice") -> Member:
     channel = ChannelId(history.governance.group.hex())
-    alice = Member("alice", channel=channel, identity_of=person, governed=True)
+    alice = Member(name, channel=channel, identity_of=person, governed=True)
     tell(alice, *history.ops, peer=person("bob").peer_id)
     alice.tell(values.PeerJoined(MALLORY))
     return alice
@@ -71,6 +73,12 @@ def tell(alice: Member, *ops: SignedGroupOp, peer: PeerId = MALLORY) -> list[val
 def governing(alice: Member) -> Governing:
     assert alice.group.governing is not None
     return alice.group.governing
+
+
+def alice_removes_mallory(alice: Member) -> Remove:
+    governance = governing(alice).governance
+    number = next_number(governance, governance.now)
+    return Remove((key("mallory"),), Epoch(number, bytes(32)), "spam")
 
 
 def unknown(rng: random.Random) -> OpId:
@@ -277,6 +285,80 @@ def test_hundreds_of_heads_are_all_named_in_time_and_all_known_to_who_is_asked()
 
 def test_no_number_of_steps_comes_to_the_end_of_lamport_times() -> None:
     assert limits.OPS_MAX * limits.LAMPORT_STEP_MAX < limits.NUMBER_MAX
+
+
+def two_faces(history: History, base: SignedGroupOp) -> list[list[SignedGroupOp]]:
+    """Return two chains of ops of mallory, each as long as they have room for."""
+    faces = []
+    for face in range(2):
+        own, ops = history.again(), [base]
+        for number in range(limits.OPS_OF_A_MEMBER_MAX):
+            ticket = bytes([face]) * 28 + number.to_bytes(4, "big")
+            ops.append(own.act("mallory", Invite(ticket, Role.READER), [ops[-1]]))
+        faces.append(ops[1:])
+    return faces
+
+
+def pull(asking: Member, asked: Member) -> list[values.Effect]:
+    """Ask somebody for ops until they have told all."""
+    effects: list[values.Effect] = []
+    pages = [governing(asking).request_on(asked.peer_id)]
+    while pages:
+        loads = asked.tell(values.OpsRequested(asking.peer_id, pages.pop().payload, newest=True))
+        [load] = only(values.LoadOps, loads)
+        loaded = values.OpsLoaded(asking.peer_id, asked.disk.load_ops(load.ops), load.more)
+        [answer] = only(values.AnswerOps, asked.tell(loaded))
+        came = asking.tell(values.OpsAnswered(asked.peer_id, answer.payload))
+        pages += only(values.RequestOps, came)
+        effects += came
+    return effects
+
+
+def test_ops_that_one_half_alone_was_shown_part_nobody() -> None:
+    """Each has as many ops of mallory as there is room for, and builds on what it has."""
+    history = history_with_mallory()
+    ours, theirs = two_faces(history, history.ops[-1])
+    alice, bob = alice_of(history), alice_of(history, "bob")
+    tell(alice, *ours)
+    tell(bob, *theirs)
+    tell(bob, *ours)
+    line, answer = alice.write("hello"), bob.write("anybody?")
+    bob.hear(line)
+    alice.hear(answer)
+    assert line.entry.message_id not in bob.shown()
+
+    pull(bob, alice)
+    pull(alice, bob)
+    alice.tell(values.Act(1, alice_removes_mallory(alice)))
+    pull(bob, alice)
+
+    assert alice.shown() == bob.shown() == [line.entry.message_id, answer.entry.message_id]
+    assert governing(alice).governance.heads == governing(bob).governance.heads
+    assert governing(bob).governance.now.role(key("mallory")) is Role.NONE
+
+
+def test_whoever_signed_them_vouches_for_no_ops_of_their_own() -> None:
+    history = history_with_mallory()
+    ours, theirs = two_faces(history, history.ops[-1])
+    alice = alice_of(history)
+    tell(alice, *ours)
+    contents = tuple(op.content for op in theirs)
+
+    page = encode_response(GroupDeltaResponse(contents[:100], has_more=False))
+    alice.tell(values.OpsAnswered(MALLORY, page))
+    alice.tell(values.OpsAnswered(person("trent").peer_id, page))
+
+    assert len(governing(alice).governance.dag) == len(history.ops) + len(ours)
+
+
+def test_an_archive_of_ours_has_room_for_all_that_it_holds() -> None:
+    history = history_with_mallory()
+    ours, theirs = two_faces(history, history.ops[-1])
+    alice = alice_of(history)
+
+    tell(alice, *ours, *theirs, peer=alice.peer_id)
+
+    assert len(governing(alice).governance.dag) == len(history.ops) + len(ours) + len(theirs)
 
 
 # --- Heartbeats and pulls -------------------------------------------------------------------------

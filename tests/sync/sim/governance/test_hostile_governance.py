@@ -6,13 +6,16 @@ Every op that anybody takes in is judged by the definition, too (I8 and I9).
 import random
 
 import pytest
+from msgspec.structs import replace
 
 from sync.calimero.governance import limits
-from sync.calimero.governance.ops import Key, Role, SetRole
+from sync.calimero.governance.ops import Invite, Key, Role, SetRole
+from sync.calimero.governance.signing import open_op
+from sync.group import values
 from sync.machine import MINUTE, SECOND, PeerId
 from sync.sim.governance.codes import governing_of, removal
 from sync.sim.governance.hostile import HostileMember
-from sync.sim.governance.hostile_acts import ACTS
+from sync.sim.governance.hostile_acts import ACTS, Mind
 from sync.sim.network import Link
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
@@ -105,6 +108,49 @@ async def test_who_signs_as_if_not_knowing_what_they_knew_is_flagged() -> None:
         world.run(5 * SECOND)
 
     assert await flagged(world) == {world.nodes[HOSTILE].identity.peer_id}
+
+
+def test_who_shows_each_side_of_a_cut_other_ops_splits_no_channel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each side has as many of them as there is room for, and builds on these."""
+    monkeypatch.setattr(limits, "OPS_OF_A_MEMBER_MAX", 20)
+    world = World(SIZE, 3, Link(), Terms(governed=True))
+    world.run(20 * SECOND)
+    sides = [two_sided(world, side) for side in range(2)]
+    for side, with_whom in enumerate([{2, 3, HOSTILE}, {0, 1, HOSTILE}]):
+        world.partition(with_whom, {*range(SIZE)} - with_whom)
+        world.run(20 * SECOND)
+        for content in sides[side]:
+            world.say_of_governance(HOSTILE, values.SendOp(content))
+        world.run(SECOND // 10)  # before its engine asks what they are, and tells others
+        world.write_text(min(with_whom), f"on side {side}", world.governed)
+    world.network.heal()
+    world.links.rewired()
+    world.run(2 * MINUTE)
+    world.act(0, removal(world, 0, Key(world.nodes[HOSTILE].identity.public_key)))
+    world.run(11 * MINUTE)
+
+    check(world, removed=True)
+
+
+def two_sided(world: World, side: int) -> list[bytes]:
+    """Return a chain of invitations, as many as there is room for."""
+    governance = governing_of(world, HOSTILE).governance
+    identity, contents = world.nodes[HOSTILE].identity, []
+    mind = Mind(random.Random(side), identity, governance, ())
+    made = mind.signable(Invite(mind.rng.randbytes(32), Role.MEMBER), governance.heads)
+    for _ in range(limits.OPS_OF_A_MEMBER_MAX):
+        content = mind.signed(made)
+        contents.append(content)
+        made = replace(
+            made,
+            parents=(open_op(content, governance.group).id,),
+            nonce=made.nonce + 1,
+            lamport=made.lamport + 1,
+            op=Invite(mind.rng.randbytes(32), Role.MEMBER),
+        )
+    return contents
 
 
 @pytest.mark.slow
