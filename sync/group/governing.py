@@ -534,18 +534,20 @@ class Governing:
     def _count(self, outcome: str) -> None:
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
-    def drop(self, message_id: MessageId, label: Dropped) -> None:
-        """Remember an entry that is not let in."""
+    def drop(self, message_id: MessageId, label: Dropped) -> MessageId | None:
+        """Remember an entry that is not let in; returns one that is forgotten for it, or None."""
         self.dropped[message_id] = label
-        while len(self.dropped) > DROPPED_MAX:
-            del self.dropped[next(iter(self.dropped))]
+        if len(self.dropped) <= DROPPED_MAX:
+            return None
+        forgotten = next(iter(self.dropped))
+        del self.dropped[forgotten]
+        return forgotten
 
     def drain_governance_pending(self) -> Settled:
-        """Judge again what waited for ops that are here now."""
+        """Judge again what waited for ops that are here now; whoever asks drops what is dropped."""
         drained = self.pending.drain_governance_pending(self.governance)
         for entry, label in drained.dropped:
             self._waiting.take(entry.message_id)
-            self.drop(entry.message_id, label)
             self._count(label.value)
         admitted: list[StoredMessage] = []
         for entry in sorted(drained.reapply, key=self._place):  # what others build on first

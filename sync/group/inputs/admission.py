@@ -61,8 +61,7 @@ def judge(
                 effects += drain(group, group.governing)
         case label:
             assert isinstance(label, Dropped)
-            group.governing.drop(message_id, label)
-            effects = _drop(group, message_id, label)
+            effects = _drop(group, group.governing, message_id, label)
     effects += _tell_sessions(group, stored)
     return effects
 
@@ -225,8 +224,13 @@ def admit(group: Machines, content: Content, *, send: bool = False) -> list[valu
     ]
 
 
-def _drop(group: Machines, message_id: MessageId, label: Dropped) -> list[values.Effect]:
+def _drop(
+    group: Machines, governing: Governing, message_id: MessageId, label: Dropped
+) -> list[values.Effect]:
     """Remember an entry that is not let in: nobody waits for it, or asks for it."""
+    forgotten = governing.drop(message_id, label)
+    if forgotten is not None:
+        group.feed_sds(sds.Postpone(frozenset((forgotten,)), gone=True))
     return [
         values.SetDropped(group.channel, message_id, label),
         *group.feed_sds(sds.SetAside(message_id)),
@@ -255,7 +259,7 @@ def drain(group: Machines, governing: Governing) -> list[values.Effect]:
             effects.append(values.Observed(stored.entry.header.author))
     for message_id, label in settled.dropped:
         effects.append(values.EndPending(group.channel, message_id))
-        effects += _drop(group, message_id, label)
+        effects += _drop(group, governing, message_id, label)
     return effects
 
 

@@ -465,6 +465,24 @@ def test_lines_that_wait_for_invented_ops_are_bounded_for_each_author() -> None:
     assert any(one.author == key("bob") for one in waiting.entries.values())
 
 
+def test_lines_that_are_not_let_in_take_so_much_room_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.group.governing.DROPPED_MAX", 20)
+    history = History("alice", signing=True)
+    history.add("alice", "mallory", Role.READER)
+    alice = alice_of(history)
+    mallory = Author("mallory", alice.channel)
+    mallory.identity, mallory.peer_id = person("mallory"), MALLORY
+    for number in range(50):
+        heads = history.governance.heads
+        line = mallory.write(f"{number}", lamport=NOW_MS + number, governance=heads)
+        assert only(values.SetDropped, alice.hear(line))
+
+    assert len(governing(alice).dropped) == 20
+    assert alice.group.sds._causal.aside == set(governing(alice).dropped)
+
+
 # --- All of it in a world -------------------------------------------------------------------------
 
 
