@@ -237,10 +237,12 @@ class Governance:
             raise OpError(Refusal.NOT_A_MEMBER)
 
     def _check_room(self, op: SignedGroupOp, voucher: Key | None) -> None:
-        """Refuse an op there is no room for: owners and admins have some of their own."""
+        """Refuse an op there is no room for: admins have some of their own, and owners more."""
         signer = op.signed.signer
-        if self.now.role(signer) >= Role.ADMIN:
-            if len(self.dag) >= limits.OPS_MAX:
+        role = self.now.role(signer)
+        if role >= Role.ADMIN:
+            kept = 0 if role is Role.OWNER else limits.OPS_FOR_OWNERS
+            if len(self.dag) >= limits.OPS_MAX - kept:
                 raise OpError(Refusal.FULL)
             return
         if len(self.dag) >= limits.OPS_MAX - limits.OPS_FOR_ADMINS:

@@ -11,6 +11,9 @@ OPS_MAX: Final = 16_384
 OPS_FOR_ADMINS: Final = 4_096
 """Room that is kept for those who are owner or admin now."""
 
+OPS_FOR_OWNERS: Final = 1_024
+"""Of that for owners alone, so that no admin takes the room in which an owner removes them."""
+
 OPS_OF_A_MEMBER_MAX: Final = 256
 """Ops that a signer below admin has room for; ancestors of others' ops are taken beyond it."""
 

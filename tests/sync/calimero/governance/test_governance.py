@@ -13,6 +13,8 @@ from sync.calimero.governance.refusal import Refusal
 from sync.calimero.governance.signing import sign
 from tests.support.sync.governed import History, RandomHistory, genesis, key
 
+NO_ROOM = Refused(Refusal.FULL)
+
 
 def again(op: SignedGroupOp, **changed: object) -> SignedGroupOp:
     """Return an op with something else in it."""
@@ -192,6 +194,23 @@ def test_a_full_channel_has_room_for_owners_until_its_end(monkeypatch: pytest.Mo
         history.invite("alice", f"owner's code {number}")
     assert history.take(history.made("alice", invite)) == Refused(Refusal.FULL)
     assert len(history.governance.dag) == 12
+
+
+def test_an_admin_who_takes_all_the_room_there_is_can_be_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "OPS_MAX", 12)
+    monkeypatch.setattr(limits, "OPS_FOR_ADMINS", 6)
+    monkeypatch.setattr(limits, "OPS_FOR_OWNERS", 3)
+    history = History("alice")
+    history.add("alice", "bob", Role.ADMIN)
+    while (taken := history.take(history.made("bob", history.rotation()))) != NO_ROOM:
+        assert isinstance(taken, Taken)
+
+    history.remove("alice", "bob")
+
+    assert len(history.governance.dag) == 10
+    assert history.roles() == {"alice": Role.OWNER}
 
 
 def test_an_admin_who_was_removed_has_room_as_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
