@@ -23,6 +23,7 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.manager import announcing, schedule
 from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
+from sync.runner.deadlines import Deadlines
 from sync.runner.input_queue import Addressed, InputQueue
 from sync.runner.input_rules import OWN, SURVIVORS
 from sync.runner.logbook import Logbook
@@ -178,6 +179,7 @@ class Runner:
         self._now: Nanos = 0
         """When the last turn was."""
         self._profiles = profiles
+        self._deadlines = Deadlines(self.groups)
         self._due: Nanos | None = None
         self._due_known = False
         """Whether `_due` is the deadline: it only changes when a machine handles something."""
@@ -214,6 +216,7 @@ class Runner:
             anybody=membership.open and not membership.governed,
             sketch_key=sketch_key,
         )
+        self._note_change(channel)
         self._announce(announcing.Added(channel, state.counter), self._now)
         if state.compared:
             self._manage(managing.Compared(channel, state.compared), self._now)
@@ -227,7 +230,7 @@ class Runner:
         if group is None:
             return
         del self.memberships[channel]
-        self._due_known = False
+        self._note_change(channel)
         for peer in sorted(group.peers):
             self._tell_of_link(managing.Left(channel, peer), now)
         self._announce(announcing.Removed(channel), now)
@@ -313,11 +316,7 @@ class Runner:
         """Return when `turn` is next needed; None when nothing waits on time."""
         if not self._due_known:
             due = earlier(self.manager.deadline(), self.announcing.deadline())
-            for group in self.groups.values():
-                time = group.deadline()
-                if time is not None and (due is None or time < due):
-                    due = time
-            self._due, self._due_known = due, True
+            self._due, self._due_known = earlier(due, self._deadlines.first()), True
         return self._due
 
     def turn(
@@ -397,9 +396,8 @@ class Runner:
         return [group.sessions for group in self.groups.values()]
 
     def _tick(self, now: Nanos, batch: Batch) -> None:
-        for channel, group in self.groups.items():
-            due = group.deadline()
-            if due is not None and due <= now:
+        for channel in self.groups:
+            if self._deadlines.is_due(channel, now):
                 self._handle(Addressed(channel, Tick()), now, batch)
         due = self.manager.deadline()
         if due is not None and due <= now:
@@ -416,7 +414,7 @@ class Runner:
         if (group := self.groups.get(channel)) is None:
             batch.failures += _left(addressed)
             return
-        self._due_known = False
+        self._note_change(channel)
         if type(event) is values.SessionOffered:
             announced = self.announcing.announced_to(event.peer, channel)
             event = replace(event, announced=announced)
@@ -454,6 +452,11 @@ class Runner:
         if managed:
             batch.records += _compared(channel, managed, now)
             self._tell_manager(channel, managed, now)
+
+    def _note_change(self, channel: ChannelId) -> None:
+        """Ask a channel's machines anew for their deadline."""
+        self._due_known = False
+        self._deadlines.changed(channel)
 
     def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
         channel, event = addressed.channel, addressed.event

@@ -262,6 +262,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Step.payloads": turn.PAYLOADS_MAX,
     "Stretch.contents": backlog.BACKLOG_MAX,
     "Stretch.uppers": backlog.BACKLOG_MAX,
+    "Deadlines._changed": _channels,
+    "Deadlines._due": _channels,
     "InputQueue._answering": lambda scale: scale.sessions,
     "InputQueue._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
     "InputQueue._peers": input_queue.PEERS_MAX,
