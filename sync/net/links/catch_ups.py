@@ -173,10 +173,11 @@ class CatchUps:
         except (RemoteError, TimeoutError):
             pass  # it gives none, or is gone: others are asked
         finally:
-            if stream is not None:
-                self._mesh.received.forget(stream)
-                stream.close()
-            if talk is None or talk.asks:
+            if talk is not None:
+                self._finish(channel, talk)
+            else:
+                if stream is not None:
+                    stream.close()
                 self._host.queue_input(channel, values.OpsUnanswered(peer))
 
     # --- Answering -----------------------------------------------------------------------------
@@ -199,7 +200,8 @@ class CatchUps:
         return partial(self._serve, stream, channel, level)
 
     async def _serve(self, stream: SecureStream, channel: ChannelId, level: Level) -> None:
-        """Serve a stream that a peer opened, until it ends."""
+        """Serve a stream that a peer opened, until it ends; we may ask on it, too."""
+        talk = _Talk(stream)
         try:
             if level < Level.STUB:
                 stream.send(encode(OpaqueError()))
@@ -211,12 +213,11 @@ class CatchUps:
             with self._place(stream):
                 stream.send(encode(self._init(stream, channel)))
                 self._mesh.received.watch(stream)
-                await self._converse(channel, _Talk(stream))
+                await self._converse(channel, talk)
         except TimeoutError:
             pass  # it has asked all it wants
         finally:
-            self._mesh.received.forget(stream)
-            stream.close()
+            self._finish(channel, talk)
 
     @contextmanager
     def _place(self, stream: SecureStream) -> Iterator[None]:
@@ -238,6 +239,13 @@ class CatchUps:
             self._offered.leave(stream)
 
     # --- Both ways -----------------------------------------------------------------------------
+
+    def _finish(self, channel: ChannelId, talk: _Talk) -> None:
+        """Close a stream; where we asked on it, the machine does not wait for an answer."""
+        self._mesh.received.forget(talk.stream)
+        talk.stream.close()
+        if talk.asks:
+            self._host.queue_input(channel, values.OpsUnanswered(talk.stream.peer))
 
     def _ask(self, channel: ChannelId, talk: _Talk, payload: bytes) -> None:
         talk.asks = True

@@ -28,10 +28,10 @@ from sync.calimero.message import (
 )
 from sync.calimero.wire import decode, encode, signed_by_init
 from sync.errors import RemoteError
-from sync.machine import ChannelId
+from sync.machine import SECOND, ChannelId
 from sync.net.clock import draw_key
 from sync.net.handed_over import KEPT_OF_A_PEER_MAX
-from sync.net.links.catch_ups import OFFERED_PER_PEER_MAX
+from sync.net.links.catch_ups import ANSWER_WITHIN, OFFERED_PER_PEER_MAX
 from sync.net.links.channel_proofs import Membership, prove
 from sync.net.links.frames import (
     Frame,
@@ -348,6 +348,32 @@ async def test_who_asks_before_it_was_answered_or_answers_unasked_is_cut_off(
                     refused += 1
                     counted = alice.node.snapshot().refused
                     assert counted.get(EVE.peer_id, 0) == refused, "it is a fault of hers"
+
+
+async def test_who_ends_its_stream_unanswered_is_not_waited_for(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice:
+        club = await found(alice)
+        await _let_eve_in(alice, club)
+        async with linked(alice, club, [club.first]) as link, dialled(alice) as stream:
+            await said(link)
+            stream.send_batch([encode_frame(Open(STREAM, 0)), encode(init(stream, club.channel))])
+            assert isinstance(await answer(stream), Init)
+            # A head that she lacks makes her ask, on the stream that is there.
+            await said(link, HeartbeatFrame(club.channel, _heads(club, 1)))
+            asked = await answer(stream)
+            assert isinstance(asked, Message)
+            assert asked.kind is Payload.GROUP_DELTA_REQUEST
+            stream.close()
+            await stream.wait_closed()
+            governing = alice.node._runner.groups[club.channel].governing
+            assert governing is not None
+            pulls = governing.catch_ups
+
+            await until(lambda: pulls.latest()[0].ended_at is not None, "it is over")
+
+            [pull] = [one for one in pulls.latest() if one.asked]
+            assert pull.ended_at is not None
+            assert pull.ended_at - pull.began_at < ANSWER_WITHIN * SECOND / 2
 
 
 async def test_one_peer_has_few_streams_at_once(tmp_path: Path) -> None:
