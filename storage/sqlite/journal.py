@@ -71,6 +71,8 @@ from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.state import StateRecord, keep_state, state_of
 from storage.sqlite.writes.staging import (
+    drop,
+    is_stranded,
     keep_staged,
     page_at,
     staged_of,
@@ -266,7 +268,10 @@ class SqliteJournal:
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""
-        return await self._sound(partial(_restore, bytes.fromhex(channel), self._me))
+        stored = bytes.fromhex(channel)
+        if await self._database.read(partial(is_stranded, stored)):
+            await self._database.write(lambda db: drop(db, stored))
+        return await self._sound(partial(_restore, stored, self._me))
 
     async def _sound(self, read: Callable[[sqlite3.Connection, list[Place]], T]) -> T:
         """Return what `read` reads without what is damaged, which it adds to the list."""

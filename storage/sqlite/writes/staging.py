@@ -70,6 +70,15 @@ def staged_of(channel: bytes, db: sqlite3.Connection) -> StagedSnapshot | None:
     return StagedSnapshot(scope, to_u64(floor), _place_of(cursor), count, pages, bool(swapping))
 
 
+def is_stranded(channel: bytes, db: sqlite3.Connection) -> bool:
+    """Return whether some of a snapshot is history, and pages of the rest are gone.
+
+    Nobody can go on with it, and until it is forgotten no page of the transcript shows its lines.
+    """
+    row = db.execute(STAGED, (channel,)).fetchone()
+    return row is not None and bool(row[-1]) and staged_of(channel, db) is None
+
+
 def _row_of(place: LogPlace) -> bytes:
     lamport, message = place
     return stamped_row(lamport, bytes.fromhex(message))

@@ -251,6 +251,23 @@ async def test_a_page_that_rots_between_two_parts_ends_the_swap_with_what_is_wri
         assert (await store.journal.restore(CHANNEL)).snapshot is None
 
 
+@pytest.mark.parametrize("lost", ["number >= 0", "number = 1"])
+async def test_pages_that_are_gone_after_a_part_of_the_swap_hide_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    monkeypatch.setattr(swapping, "RECORDS_AT_ONCE", 100)
+    pages = Pages(history(700))
+    async with with_pages(tmp_path / "chat.db", pages) as store:
+        assert not await store.journal.swap(CHANNEL, pages.replay).go_on(somebody)
+        assert await texts(store) == [], "it may go on yet"
+        await store.database.write(lambda db: db.execute(f"DELETE FROM staged_pages WHERE {lost}"))
+
+        assert (await store.journal.restore(CHANNEL)).snapshot is None
+
+        assert len(await texts(store)) > 50
+        assert await count(store, "staged_snapshots") == await count(store, "staged_pages") == 0
+
+
 async def test_state_of_ours_that_is_newer_than_the_swap_is_told_to_the_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
