@@ -103,6 +103,11 @@ T = TypeVar("T")
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
 
+TWIN: Final = (
+    "This profile is open twice: at {host}:{port}, too. Others reach only one of the two at a "
+    "time, so lines wait in the other one. Close one; a second computer needs a profile of its own."
+)
+
 
 class Node:
     """A running participant. `listener` gets every event; it must only take note and return."""
@@ -112,6 +117,9 @@ class Node:
 
     _tasks: asyncio.TaskGroup | None = None
     """While it is on the network."""
+
+    _has_twin = False
+    """Whether the person was told that this profile is open twice."""
 
     def __init__(  # noqa: PLR0913 - what a participant is made of; tests bring their own clock
         self,
@@ -685,6 +693,12 @@ class Node:
         """Count what was refused, and note it in the trace."""
         self._roster.refused(who)
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
+
+    def twin(self, host: str, port: int) -> None:
+        """Tell the person, once: the lines that wait would be a riddle."""
+        if not self._has_twin:
+            self._has_twin = True
+            self.notify(Notice(TWIN.format(host=host, port=port), Level.ERROR))
 
     def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
         """See `sync.net.links.mesh_events.Events`."""

@@ -4,7 +4,7 @@ Rule: an address is only where somebody answered; who answers there is who the h
 """
 
 import contextlib
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from typing import Final
 
 from sync.entries.identity import Identity
@@ -33,6 +33,7 @@ class Dialler:
         has_link: whether a peer has one.
         take: makes a link of a stream and the address it was dialled at; returns what serves it.
         refused: counts what peers did wrong.
+        twin: hears where another program answers with our key.
         spawn: starts a task.
     """
 
@@ -45,15 +46,18 @@ class Dialler:
         has_link: Callable[[PeerId], bool],
         take: Callable[[SecureStream, tuple[str, int]], Serve],
         refused: Callable[[str, str], None],
+        twin: Callable[[str, int], None],
         spawn: Spawn,
     ) -> None:
+        self.hosts: Collection[str] = ()
+        """The addresses at which we listen."""
         self.port = 0
         """Where we listen, which is told to whom we dial; 0 while we do not."""
         self.local_address: str | None = None
         """The address to dial from; None lets the system choose."""
         self._identity, self._clock, self._addresses = identity, clock, addresses
         self._blocked, self._has_link, self._take = blocked, has_link, take
-        self._refused, self._spawn = refused, spawn
+        self._refused, self._twin, self._spawn = refused, twin, spawn
         self._dials = 0
 
     def dial_due(self) -> None:
@@ -114,6 +118,8 @@ class Dialler:
             )
         except OwnKeyError:
             self._addresses.led_to_ourselves(candidate, self._clock.now())
+            if not (candidate.named or self._is_ours(candidate)):  # a named one may be forwarded
+                self._twin(candidate.host, candidate.port)
             raise
         except RemoteError:
             self._addresses.failed(candidate, self._clock.now())
@@ -127,3 +133,7 @@ class Dialler:
         stream.send(encode(Open(PROTOCOL, self.port)))
         self._addresses.answered(candidate, stream.peer, self._clock.now())
         return stream
+
+    def _is_ours(self, candidate: Candidate) -> bool:
+        """Return whether this program listens at an address."""
+        return candidate.port == self.port and candidate.host in self.hosts

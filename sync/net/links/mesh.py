@@ -99,6 +99,7 @@ class Mesh:
             lambda peer: self.peers.link_to(peer) is not None,
             self._taken,
             events.refused,
+            events.twin,
             spawn,
         )
         self.received = Received(standing_of)
@@ -113,7 +114,7 @@ class Mesh:
             LocalError: no port is free, or an address is gone.
         """
         self.port = await self._listener.listen(hosts, wanted or self.port or DEFAULT_PORT)
-        self._dialler.port = self.port
+        self._dialler.hosts, self._dialler.port = tuple(hosts), self.port
         return self.port
 
     def deafen(self) -> None:

@@ -78,6 +78,9 @@ class Events(Protocol):
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent or did something that it must not."""
 
+    def twin(self, host: str, port: int) -> None:
+        """Another program answers at an address with our own key: this profile runs twice."""
+
     def skipped(self, who: str, size: int) -> None:
         """Somebody sent a frame of `size` bytes, of a kind unknown here, that was passed over."""
 

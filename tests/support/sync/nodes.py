@@ -155,6 +155,7 @@ class Station:
         self.states: list[tuple[PeerId, StateFrame | RootFrame]] = []
         self.refusals: list[tuple[str, str]] = []
         self.skips: list[tuple[str, int]] = []
+        self.twins: list[tuple[str, int]] = []
         self.announcements: list[tuple[PeerId, ChannelId, tuple[str, ...]]] = []
         self.parts: list[tuple[PeerId, ChannelId, bytes]] = []
         self.knocks: list[PeerId] = []
@@ -221,6 +222,9 @@ class Station:
 
     def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         self.parts.append((peer, channel, payload))
+
+    def twin(self, host: str, port: int) -> None:
+        self.twins.append((host, port))
 
     def skipped(self, who: str, size: int) -> None:
         self.skips.append((who, size))

@@ -23,7 +23,7 @@ from sync.net.options import Options
 from sync.net.peer_directory import SILENT_MAX
 from sync.sds.message import Message
 from sync.sds.wire import encode
-from sync.view.view import MessageShown, PeerShown, PeerState, TypingShown
+from sync.view.view import Level, MessageShown, Notice, PeerShown, PeerState, TypingShown
 from sync.waku.message import RECONCILIATION
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import (
@@ -358,3 +358,17 @@ async def test_who_cannot_store_keeps_its_links_and_catches_up_later(
         await until(lambda: sorted(bob.texts()) == sorted(lines), "bob catches up")
 
         assert bob.states(alice) == alice.states(bob) == [PeerState.UP]
+
+
+async def test_a_profile_that_is_open_twice_is_told_so_once(tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    async with host(tmp_path, "alice", "lobby") as alice, host(tmp_path / "copy", "alice") as copy:
+        for _ in range(2):
+            alice.node.twin(HOST, copy.port)
+        alice.node.mesh.addresses.announce(HOST, copy.port, alice.node.clock.now())
+        [found] = alice.node.mesh.addresses.known.values()
+        await until(lambda: found.ourselves, "it was dialled")
+
+        [notice] = [one for one in alice.shown(Notice) if "open twice" in one.text]
+        assert f"{HOST}:{copy.port}" in notice.text
+        assert notice.level is Level.ERROR

@@ -214,6 +214,19 @@ async def test_a_peer_that_hangs_up_at_once_is_not_dialled_in_a_storm() -> None:
         assert meetings == 4
 
 
+async def test_another_program_with_our_key_is_told_of_and_our_own_address_is_not() -> None:
+    alice, copy = Station("alice", "lobby"), Station("alice", "lobby")
+    async with stations(alice, copy):
+        for port in (alice.port, copy.port):
+            alice.mesh.addresses.announce(HOST, port, alice.clock.now())
+
+        await until(lambda: alice.twins, "it is noticed")
+        known = alice.mesh.addresses.known
+        await until(lambda: all(one.ourselves for one in known.values()), "both were dialled")
+
+        assert alice.twins == [(HOST, copy.port)]
+
+
 async def test_dialling_ourselves_is_said_and_not_repeated() -> None:
     alice = Station("alice")
     async with stations(alice):
