@@ -52,6 +52,7 @@ class Governing:
         return await self._found(name, None)
 
     async def _found(self, name: str, predecessor: ChannelId | None) -> ChannelId:
+        self._memberships.check_room()
         called = self._memberships.free_name(invites.channel_name(name))
         founded = await self._driver.found(name, predecessor, called=called)
         await self._memberships.take_in(founded)

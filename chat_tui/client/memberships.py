@@ -13,6 +13,10 @@ from sync.net import invite as invites
 from sync.net.direct import Direct
 from sync.sds.parameters import LAN
 
+CHANNELS_MAX: Final = 500
+"""Channels that one may be in, but for those of two: a link has room for the proofs of so many, and
+for some that are joined or renewed while it lasts (`sync.net.links.channel_proofs.PROOFS_MAX`)."""
+
 SUFFIX_MAX: Final = 4
 """Characters that tell two channels of one name apart, as in `plans-2`."""
 
@@ -110,6 +114,18 @@ class Memberships:
         if len(self._ours) == 1:
             raise LocalError(
                 "This is your only channel: /join another one first, then leave this one."
+            )
+
+    def check_room(self) -> None:
+        """Check that we may be in one channel more.
+
+        Raises:
+            LocalError: we are in too many.
+        """
+        if sum(one.direct is None for one in self._ours.values()) >= CHANNELS_MAX:
+            raise LocalError(
+                f"You are in {CHANNELS_MAX} channels, which is as many as there may be: "
+                "/leave one first."
             )
 
     async def take_in(self, founded: Membership) -> None:
@@ -232,6 +248,8 @@ class Memberships:
 
     async def _add(self, membership: Membership) -> ChannelId:
         """Be a member, on the disk first."""
+        if membership.direct is None:
+            self.check_room()
         await self._members.add_channel(membership, clock.draw_log())
         self._left.pop(membership.channel, None)
         self._leaving.pop(membership.channel, None)

@@ -102,6 +102,8 @@ class Membership:
         """Proofs of the peer, by channel and secret."""
         self._heard: list[bytes] = []
         self._shown: set[tuple[ChannelId, bytes]] = set()
+        self._sent = 0
+        """Proofs that were shown on this link, also of channels that we have left since."""
         self.proved: set[ChannelId] = set()
         """Our channels of which the peer has proved a secret; what that gives, is asked elsewhere.
         """
@@ -118,6 +120,11 @@ class Membership:
         """The proofs to send, if the peer dialled, once it has shown what it shows unasked."""
         governed = [one for one, epochs in self._secrets.items() if epochs and epochs[0].op]
         return self._show_some([one for one in governed if one not in self.proved])
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether the peer takes no more proofs: it would end the link at the next one."""
+        return self._sent >= PROOFS_MAX
 
     def has_heard(self, secret: bytes) -> bool:
         """Return whether the peer has proved this secret, even of a channel we are not in."""
@@ -211,11 +218,12 @@ class Membership:
         return [mac for mac in macs if mac is not None]
 
     def _show(self, channel: ChannelId, secret: bytes) -> bytes | None:
-        if (channel, secret) in self._shown:
+        if (channel, secret) in self._shown or self.is_spent:
             return None
         if self._hides(channel) and not self.has_heard(self._secrets[channel][0].secret):
             return None
         self._shown.add((channel, secret))
+        self._sent += 1
         return prove(secret, self._role, self._handshake_hash)
 
     def _was_heard(self, theirs: bytes) -> bool:

@@ -12,6 +12,7 @@ from sync.calimero.governance.keys import EpochSecret
 from sync.machine import ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.links.addresses import Addresses
+from sync.net.links.channel_proofs import PROOFS_MAX
 from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import (
     GOVERNANCE,
@@ -266,6 +267,9 @@ class LinkChannels:
                 joined = link.membership.join(channel, epochs)
                 for mac in joined.proofs:
                     link.send(Proof(mac))
+                if link.membership.is_spent and len([*self.secrets]) < PROOFS_MAX:
+                    link.close("a new link has room for more proofs")
+                    continue
                 if self.secrets.is_governed(channel):
                     self._weigh(link, channel)
                 elif joined.shared:

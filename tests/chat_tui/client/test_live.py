@@ -2,10 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.client import memberships
 from chat_tui.client.live import Client
 from chat_tui.settings.schema import TYPING_NOTICES, checked_nick
 from storage.profile.profile import ProfileInUseError
 from sync.errors import LocalError
+from sync.net.links.channel_proofs import PROOFS_MAX
 from sync.sds.message import Delivery
 from sync.view.view import (
     ChannelShown,
@@ -144,6 +146,28 @@ async def test_what_is_neither_name_nor_code_is_not_joined(tmp_path: Path, text:
             await alice.memberships.join(text)
 
         assert len(alice.snapshot().channels) == 1
+
+
+async def test_nobody_is_in_more_channels_than_a_link_proves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert memberships.CHANNELS_MAX < PROOFS_MAX
+    monkeypatch.setattr(memberships, "CHANNELS_MAX", 3)
+    async with running(tmp_path, "alice") as alice:
+        await alice.memberships.join("#tea")
+        coffee = await alice.memberships.join("#coffee")
+
+        for one_more in (
+            alice.memberships.join("#water"),
+            alice.memberships.create("plans"),
+            alice.governing.found("plans"),
+        ):
+            with pytest.raises(LocalError, match=r"in 3 channels.*/leave one first"):
+                await one_more
+
+        assert len(alice.snapshot().channels) == 3
+        await alice.memberships.leave(coffee)
+        assert await alice.memberships.join("#water")
 
 
 async def test_two_channels_of_one_name_get_different_names_here(tmp_path: Path) -> None:

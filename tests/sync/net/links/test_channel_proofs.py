@@ -207,6 +207,29 @@ def governed(number: int, epochs: int) -> dict[ChannelId, tuple[EpochSecret, ...
     }
 
 
+def test_no_more_proofs_are_shown_than_the_peer_takes() -> None:
+    many = [ChannelId(f"{number:032x}") for number in range(PROOFS_MAX + 20)]
+    both = Link(membership(Role.INITIATOR, *many), membership(Role.RESPONDER, *many))
+
+    both.up()
+
+    assert len(both.initiator.shared) == len(both.responder.shared) == PROOFS_MAX
+    assert both.initiator.is_spent
+    assert both.initiator.join(TEA, plain(secret_of(TEA))).proofs == ()
+
+
+def test_proofs_of_channels_that_were_left_count_as_well() -> None:
+    ours = membership(Role.INITIATOR)
+
+    for number in range(PROOFS_MAX):
+        assert not ours.is_spent
+        channel = ChannelId(f"{number:032x}")
+        ours.join(channel, plain(secret_of(channel)))
+        ours.leave(channel)
+
+    assert ours.is_spent
+
+
 def test_of_many_governed_channels_the_newest_epochs_are_shown_and_there_is_room_left() -> None:
     many = governed(200, 20)
     ours = Membership(Role.INITIATOR, HASH, many)
