@@ -104,8 +104,9 @@ PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
 
 TWIN: Final = (
-    "This profile is open twice: at {host}:{port}, too. Others reach only one of the two at a "
-    "time, so lines wait in the other one. Close one; a second computer needs a profile of its own."
+    "This profile answers at {host}:{port}, too: it is open twice, unless somebody there only "
+    "passes connections on to this computer. Others reach one of the two at a time, and lines "
+    "wait in the other one. Close one; a second computer needs a profile of its own."
 )
 
 
