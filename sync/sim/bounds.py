@@ -264,6 +264,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Stretch.uppers": backlog.BACKLOG_MAX,
     "Deadlines._changed": _channels,
     "Deadlines._due": _channels,
+    "Deadlines._groups": _channels,
     "InputQueue._answering": lambda scale: scale.sessions,
     "InputQueue._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
     "InputQueue._peers": input_queue.PEERS_MAX,
