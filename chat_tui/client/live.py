@@ -18,7 +18,7 @@ from chat_tui.client.governing import Governing
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, refuse_answering, toggled
 from chat_tui.client.people import People
-from chat_tui.client.read_marks import dressed
+from chat_tui.client.read_marks import dressed, dressed_channel
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.client.stating import Stating
 from chat_tui.settings.preferences import Preferences
@@ -50,6 +50,7 @@ from sync.net import clock
 from sync.net.invite import Invite
 from sync.net.options import NOT_YET
 from sync.view.governance_infos import Person, Right
+from sync.view.state_infos import StateInfo
 from sync.view.view import (
     ChannelInfo,
     ChannelLeft,
@@ -373,6 +374,16 @@ class Client:
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`; before `run` it has the channels alone."""
         return dressed(self._with_marks(), self.settings)
+
+    def state_of(self, channel: ChannelId) -> StateInfo | None:
+        """Return the state of one channel, as a snapshot has it of all; None if we are not in it.
+
+        Who is in hundreds of channels hears of each when a peer comes.
+        """
+        if self._made is None or channel not in self.memberships:
+            return None
+        info = self._made.channel_info(channel)
+        return None if info is None else dressed_channel(info, self.settings).state
 
     @property
     def now(self) -> Nanos:

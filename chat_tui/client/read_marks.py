@@ -84,10 +84,12 @@ def are_on(settings: Preferences, info: ChannelInfo) -> bool:
 
 def dressed(snapshot: Snapshot, settings: Preferences) -> Snapshot:
     """Return a snapshot without the marks of channels where we tell none of ours."""
-    channels = [
-        info
-        if are_on(settings, info) or not info.state.reads
-        else replace(info, state=replace(info.state, reads=()))
-        for info in snapshot.channels
-    ]
+    channels = [dressed_channel(info, settings) for info in snapshot.channels]
     return replace(snapshot, channels=tuple(channels))
+
+
+def dressed_channel(info: ChannelInfo, settings: Preferences) -> ChannelInfo:
+    """Return a channel of a snapshot without its marks, if we tell none of ours there."""
+    if are_on(settings, info) or not info.state.reads:
+        return info
+    return replace(info, state=replace(info.state, reads=()))

@@ -188,8 +188,8 @@ class JsonFace:
         """See `Face`."""
         self._name.note_event(event)
         if isinstance(event, StateShown):
-            info = sentences.find(self._client.snapshot(), event.channel)
-            for told in () if info is None else state_events(event, info.state, self._name):
+            state = self._client.state_of(event.channel)
+            for told in () if state is None else state_events(event, state, self._name):
                 self._print(told)
             return
         shown = to_json(event, self._name)

@@ -314,4 +314,5 @@ class Namer:
         """Ask anew after what may change a name: a channel of two is called as its other end."""
         of_names = isinstance(event, StateShown) and StateKind.PROFILE in event.kinds
         if of_names or isinstance(event, PeerShown):
-            self._names.clear()
+            others = {one: name for one, name in self._names.items() if not name.startswith("@")}
+            self._names = others

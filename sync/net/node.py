@@ -827,6 +827,11 @@ class Node:
         governance = replace(info.governance, levels=self.mesh.channels.levels_of(channel))
         return replace(info, governance=governance)
 
+    def channel_info(self, channel: ChannelId) -> ChannelInfo | None:
+        """Return what a snapshot has of one channel; None where we are not in it."""
+        group = self._runner.groups.get(channel)
+        return None if group is None else self._channel_info(channel, group)
+
     def snapshot(self) -> Snapshot:
         """See `sync.view.view.Snapshot`."""
         groups = self._runner.groups
