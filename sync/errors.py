@@ -1,5 +1,10 @@
 """Error types: the class says whose fault it is, the message says what to do."""
 
+from typing import Final
+
+LEFT: Final = "You are not in that channel: /join it first."
+"""Of a channel that was left, or never joined: the engine says it, and the screen."""
+
 
 class ChatError(Exception):
     """Base of every error of ours; its text is a sentence a person can act on."""

@@ -18,7 +18,7 @@ from chat_tui.keys.table import with_keys
 from chat_tui.text.times import count, times
 from chat_tui.wording import sentences
 from chat_tui.wording.sentences import short_id
-from sync.errors import LocalError
+from sync.errors import LEFT, LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
 from sync.view.view import ChannelInfo, Line, Place, RequestInfo, Snapshot
@@ -59,7 +59,7 @@ async def holes_of(
     """
     info = sentences.find(chat.snapshot(), channel)
     if info is None:
-        raise LocalError("You are not in that channel: /join it first.")
+        raise LocalError(LEFT)
     if after_gap is not None:
         nodes = await chat.history.causal(channel, after_gap, depth=1, limit=NAMERS_READ)
         gone = {one.message_id for one in nodes if one.place is Place.MISSING}

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from sync.calimero.governance.ops import GroupId, Key, OpId, Verdict
+from sync.calimero.governance.refusal import SENTENCES, Refusal
 from sync.calimero.governance.verdicts import Doing
 from sync.calimero.state.contents import KINDS, Content, StateKind, encode
 from sync.calimero.state.entry import (
@@ -78,7 +79,7 @@ MAY_NOT: Final = {
 WRITE_FIRST: Final = (
     "Write something here first: in an open channel what people set counts once they have."
 )
-NOT_IN: Final = "You are not in this channel (any more)."
+NOT_IN: Final = SENTENCES[Refusal.NOT_A_MEMBER]
 FULL: Final = "This channel keeps no more of what people state: take something back, or wait."
 
 Judge = Callable[[Key, tuple[OpId, ...], Doing], Verdict]

@@ -39,7 +39,7 @@ from sync.calimero.governance.signing import group_of, sign
 from sync.calimero.governance.wire import SALT_SIZE
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership
-from sync.errors import LocalError
+from sync.errors import LEFT, LocalError
 from sync.group.governing import NOT_FOUNDED
 from sync.group.records import StoredOp
 from sync.machine import ChannelId, Nanos, PeerId
@@ -51,7 +51,6 @@ from sync.net.entering import Entering
 from sync.net.epochs import Epochs
 from sync.net.key_store import KeyStore, Ticket
 from sync.net.links.frames import Told
-from sync.runner.runner import LEFT
 from sync.sds.parameters import LAN
 
 PLAIN: Final = "Nobody governs this channel: /govern founds a governed one that goes on after it."

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sync.entries.membership import Membership
-from sync.errors import LocalError, RemoteError
+from sync.errors import LEFT, LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
@@ -59,8 +59,6 @@ LINKS: Final = frozenset(
     {values.PeerJoined, values.PeerAnnounced, values.LogsAnnounced, values.PeerGone}
 )
 """Inputs that the manager hears of, or whoever announces."""
-
-LEFT: Final = "You are not in that channel: /join it first."
 
 TELLING: Final = (values.Deliver, values.Previewed)
 """Effects that show a message, as it looks."""

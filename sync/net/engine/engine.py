@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
-from sync.errors import ChatError, LocalError, RemoteError, StorageError
+from sync.errors import LEFT, ChatError, LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.checks.early_checks import EarlyChecks
@@ -26,7 +26,7 @@ from sync.runner.input_rules import OWN, RULES, Ill
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.newest import Newest
-from sync.runner.runner import LEFT, Batch, Runner, tell_looks
+from sync.runner.runner import Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
 
