@@ -31,7 +31,7 @@ from storage.archive.tables import (
 )
 from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.inputs.copies import ROW, doubtful
-from storage.pipeline.places.place import place_of
+from storage.pipeline.places.place import one_name, place_of
 from storage.pipeline.places.spark_tables import read_tables
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST, Published
@@ -79,26 +79,27 @@ class Inputs:
 
     @classmethod
     def find(cls, named: Sequence[Path]) -> "Inputs":
-        """Find the exports in and below what was named.
+        """Find the exports in and below what was named, each once, whatever ways lead to it.
 
         Raises:
             PipelineError: there are none, or one cannot be read, or has another format; or people
                 of some have never met those of others.
         """
-        found: dict[Path, Note] = {}
-        histories: list[Consolidated] = []
+        exports: dict[Path, Path] = {}  # by their one name: as they were first named
+        histories: dict[Path, Consolidated] = {}
         for path in named:
             if not path.is_dir():
                 raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
             if history := _history(path):
-                histories.append(history)
+                histories.setdefault(one_name(path), history)
                 continue
             for source in _sources(path):
                 if history := _consolidated(source):
-                    histories.append(history)
+                    histories.setdefault(one_name(source), history)
                     continue
                 for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
-                    found.setdefault(directory, read_note(directory))
+                    exports.setdefault(one_name(directory), directory)
+        found = {directory: read_note(directory) for directory in exports.values()}
         if not found and not histories:
             names = ", ".join(map(str, named))
             raise PipelineError(
@@ -113,7 +114,7 @@ class Inputs:
                 f"them, for example {directories[0]}."
             )
         notes = [found[directory] for directory in directories]
-        return cls(directories, notes, tuple(named), histories)
+        return cls(directories, notes, tuple(named), [*histories.values()])
 
     @property
     def sources(self) -> list[Path]:

@@ -50,6 +50,14 @@ def is_local(place: Path) -> bool:
     return isinstance(place, Path)
 
 
+def one_name(place: Path) -> Path:
+    """Return the name that a place has whatever way leads to it: absolute, and without links.
+
+    A URI is its own.
+    """
+    return place.resolve() if is_local(place) else place
+
+
 def source(file: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
     """Return a file as pyarrow reads it: what is far away as an open file.
 

@@ -122,6 +122,20 @@ def test_fingerprints_are_of_the_same_exports_wherever_they_are_looked_at_from(
     assert Archive.find(prints).prints is not None
 
 
+def test_fingerprints_of_what_was_named_in_two_ways_stay_those_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = archive("ann", 9, step=MINUTE, channel=CHANNEL)
+    one, made = export(tmp_path / "one", messages), consolidated(tmp_path / "made", messages)
+    monkeypatch.chdir(tmp_path)
+
+    prints = fingerprinted(tmp_path / "prints", Path("one"), one, Path("made"), made)
+
+    found_again = Archive.find(prints)
+    assert found_again.prints is not None
+    assert found_again.inputs.sources == [one, made]
+
+
 def test_a_damaged_manifest_is_one_sentence(tmp_path: Path) -> None:
     made = consolidated(tmp_path / "one", archive("ann", 9, step=MINUTE, channel=CHANNEL))
     (made / MANIFEST).write_text("{")

@@ -37,6 +37,20 @@ def test_exports_are_found_where_they_are_and_below(tmp_path: Path) -> None:
     assert list(Inputs.find([one, tmp_path / "host"]).directories) == [one, two]
 
 
+def test_an_export_that_is_named_in_two_ways_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = export(tmp_path / "host" / "one"), export(tmp_path / "host" / "two")
+    link, beside = tmp_path / "link", tmp_path / "host" / "beside"
+    link.symlink_to(one)
+    beside.symlink_to(two)
+    monkeypatch.chdir(tmp_path)
+
+    again = [Path("host/one"), one, link, Path("host/../link")]
+    assert list(Inputs.find(again).directories) == [Path("host/one")]
+    assert len(Inputs.find([tmp_path]).directories) == 2
+
+
 def test_no_export_is_said_with_the_fix(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="chat-tui export DIR"):
         Inputs.find([tmp_path])
