@@ -251,7 +251,7 @@ class Exchange:
         effects: list[Effect] = []
         for loaded in page:
             message = entry_message(self._session, loaded.entry)
-            effects.append(Send(encode(message)))
+            effects.append(Send(encode(message), carries=True))
         if self.state in {State.LIVE, State.LEAVING}:
             self._due_at = None if self.state is State.LIVE else self._due_at
             self._news.loaded(page, more=more)

@@ -20,7 +20,7 @@ SESSIONS_MAX: Final = 1024
 
 ANSWERED: Final = frozenset({values.SessionOffered, values.SessionPayload, values.Continue})
 """Inputs whose answers are of the round that they are noted as."""
-ON_STREAMS: Final = ANSWERED | {values.SessionOpened, values.EntriesLoaded}
+ON_STREAMS: Final = ANSWERED | {values.SessionOpened}
 
 
 @dataclass(slots=True)
@@ -67,8 +67,6 @@ class SessionLog:
         """By the numbers of their streams."""
         self._live: dict[int, _Session] = {}
         """Live sessions, by streams that were those of the sessions before."""
-        self._carried = 0
-        """Entries of the page in hand that are yet to be sent."""
 
     def peer(self, number: int) -> PeerId | None:
         """Return the other end of a session, by one of its streams."""
@@ -99,8 +97,6 @@ class SessionLog:
                 )
                 if not brings:
                     self._on_payload(channel, session, event, effects, notes)
-            case values.EntriesLoaded(_, page):
-                self._carried = len(page)
             case values.SessionOpened(number):
                 session = self._sessions.get(number)
                 if session is not None and not session.noted:
@@ -132,10 +128,8 @@ class SessionLog:
                     self._begin(number, peer, Role.BEGAN)
                 elif -number in self._sessions:
                     self._sessions[number] = self._sessions[-number]
-            case values.SendPayload(number, payload):
-                if type(event) is values.EntriesLoaded and self._carried:
-                    self._carried -= 1
-                elif session is not None and self._is_round(number, event):
+            case values.SendPayload(number, payload, carries):
+                if session is not None and not carries and self._is_round(number, event):
                     notes.append(session.round(channel, len(payload)))
             case values.LiveBegan():
                 notes.append(self._goes_live(channel, session, effect))

@@ -115,11 +115,15 @@ class Opening(Struct, frozen=True):
 class Send(Struct, frozen=True):
     """Effect: send a payload on the session's stream.
 
-    `differs`: it says that the two sets differ.
+    Attributes:
+        payload: its bytes.
+        differs: it says that the two sets differ.
+        carries: it carries entries, of which each has a row of its own in the protocol log.
     """
 
     payload: bytes
     differs: bool = False
+    carries: bool = False
 
 
 class Narrow(Struct, frozen=True):

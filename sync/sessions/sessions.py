@@ -532,9 +532,9 @@ class Sessions:
         effects: list[Effect] = []
         for step in steps:
             match step:
-                case Send(payload):
+                case Send(payload, _, carries):
                     session.count(len(payload), sent=True)
-                    effects.append(SendPayload(session.number, payload))
+                    effects.append(SendPayload(session.number, payload, carries))
                 case Narrow(until):
                     session.narrow(until)
                 case GoOn():

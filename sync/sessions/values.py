@@ -252,6 +252,8 @@ class SendPayload(Struct, frozen=True):
 
     session: SessionId
     payload: bytes
+    carries: bool = False
+    """Whether it carries entries, of which each has a row of its own in the protocol log."""
 
 
 class LoadEntries(Struct, frozen=True):

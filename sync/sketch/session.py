@@ -409,7 +409,7 @@ class SketchExchange(NeverLive):
     def _say(self, message: Message, *, differs: bool = False) -> Send:
         payload = encode(message)
         self._note(message, len(payload), sent=True)
-        return Send(payload, differs)
+        return Send(payload, differs, isinstance(message, Entries))
 
     def _note(self, message: Message, size: int, *, sent: bool) -> None:
         if len(self.cards) < ROUNDS_MAX:

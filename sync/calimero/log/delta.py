@@ -274,7 +274,7 @@ class DeltaExchange(NeverLive):
     def _say(self, message: Message) -> Send:
         payload = encode(message)
         self._note(message, len(payload), sent=True)
-        return Send(payload)
+        return Send(payload, carries=isinstance(message, DeltaEntries))
 
     def _step(self, step: DeltaStep) -> None:
         self._phase = DELTA[self._phase][step]

@@ -101,10 +101,10 @@ class _End(NeverLive, ABC):
         """Return when the silence has been too long."""
         return None if self._over else self._due_at
 
-    def _say(self, message: Message, words: str) -> Send:
+    def _say(self, message: Message, words: str, *, carries: bool = False) -> Send:
         payload = encode(message)
         self._note(len(payload), words, sent=True)
-        return Send(payload)
+        return Send(payload, carries=carries)
 
     def _note(self, size: int, words: str, *, sent: bool) -> None:
         if len(self.cards) < ROUNDS_MAX:
@@ -236,7 +236,8 @@ class SnapshotSource(_End):
         chunk = chunk_of(self._number, contents, cursor, self._total, of_state=of_state, last=last)
         self._number += 1
         self._allowed -= 1
-        return self._say(chunk, _words(chunk.head, len(contents)))
+        carries = bool(contents) and not of_state
+        return self._say(chunk, _words(chunk.head, len(contents)), carries=carries)
 
 
 class SnapshotReceiver(_End):

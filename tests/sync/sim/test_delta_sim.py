@@ -8,8 +8,10 @@ import pytest
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND
 from sync.manager.registry import WITH_CALIMERO
+from sync.runner.log_rows import LogKind, LogRow
 from sync.sim.bounds import tables
 from sync.sim.network import Link
+from sync.sim.recording import Recording
 from sync.sim.world import Terms, World
 from tests.support.storage.archives import archive
 
@@ -68,6 +70,22 @@ def test_a_lost_run_of_lines_is_brought_in_one_session() -> None:
     [first, *_] = [one for one in ended if one.got]
     assert (first.protocol, first.got) == ("delta", 200)
     world.check()
+
+
+def test_the_protocol_log_counts_the_ends_of_turns_at_both_ends() -> None:
+    world = meeting([scattered(40, 1), scattered(40, 2)])
+    rows: list[LogRow] = []
+    recording, ended = Recording("test", rows.extend), sessions_of(world)
+    world.record(recording)
+
+    world.run(20 * SECOND)
+    recording.write_exports()
+
+    [began] = [one for one in ended if one.protocol == "delta" and one.why == "new link"]
+    ends = [row for row in rows if row.kind is LogKind.SESSION_ENDED and row.protocol == "delta"]
+    assert began.got > 1, "entries were carried, too"
+    assert [row.outcome for row in ends] == ["converged"] * 2
+    assert len({row.size for row in ends}) == 1, "both count the same bytes"
 
 
 def compares(world: World) -> bool:
