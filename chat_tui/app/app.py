@@ -45,7 +45,7 @@ from chat_tui.transcript.author_colours import colour_of
 from chat_tui.transcript.conversation_pane import Reading
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.transcript.scroll_marks import MarkedReader
-from chat_tui.widgets.composer import Composer
+from chat_tui.widgets.composer import Composer, is_laid_out
 from chat_tui.widgets.messages import (
     ChannelChosen,
     DebugClosed,
@@ -212,6 +212,11 @@ class ChatApp(Overlays):
         if self.composer.screen.focused is None:
             self.composer.focus()
         self._tick()
+
+    def on_descendant_blur(self) -> None:
+        """Give the input the keys that a window too small for all took: no text gets lost."""
+        if self.composer.screen.focused is None and not is_laid_out(self.composer):
+            self.composer.screen.set_focus(self.composer)
 
     async def on_unmount(self) -> None:
         """Hear no more of the engine, and keep what was read."""

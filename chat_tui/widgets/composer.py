@@ -5,11 +5,12 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, Self
 
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Key, Paste
+from textual.widget import Widget
 from textual.widgets import TextArea
 
 from chat_tui.keys.places import Place
@@ -91,6 +92,11 @@ def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
         if candidate.casefold().startswith(wanted)
         and (not candidate.startswith("/") or (at_start and not prefix))
     ]
+
+
+def is_laid_out(widget: Widget) -> bool:
+    """Return whether a widget, and all that it is in, has a place on its screen."""
+    return all(one.display for one in widget.ancestors_with_self if isinstance(one, Widget))
 
 
 class Writing(NamedTuple):
@@ -192,6 +198,10 @@ class Composer(StyledOnce):
         if self.text.strip():
             self._history.add(self.text)
         self._fill(text)
+
+    def blur(self) -> Self:
+        """Keep the keys where a window too small for the input hides it: no text gets lost."""
+        return super().blur() if is_laid_out(self) else self
 
     def on_key(self, event: Key) -> None:
         """Take the keys that mean something else here than in a text area."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from textual.events import Paste
 
 from chat_tui.commands.table import GROUPS
 from chat_tui.debug.list_view import Listing
@@ -67,6 +68,36 @@ async def test_no_window_is_too_narrow_for_what_is_open(keys: tuple[str, ...]) -
             await pilot.pause()
 
         assert app.is_running
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(50, 24), (80, 12), (20, 5)])
+async def test_keys_reach_the_input_while_the_window_is_too_small(size: tuple[int, int]) -> None:
+    async with reading(scenes.morning(), (80, 24)) as (app, pilot):
+        await press(pilot, "t", "h")
+        await pilot.resize_terminal(*size)
+        await press(pilot, "o", "x", "backspace", "s")
+        assert "Please enlarge" in shown(app)
+        app.post_message(Paste("e of before"))
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+
+        assert app.composer.text == "those of before"
+        assert app.composer.text in shown(app)
+
+
+@pytest.mark.slow
+async def test_a_window_that_is_too_small_leaves_the_keys_of_a_selection_to_the_input() -> None:
+    async with reading(scenes.morning(), (80, 24)) as (app, pilot):
+        await press(pilot, "ctrl+t")
+        assert app.transcript.has_focus
+        await pilot.resize_terminal(50, 24)
+        await pilot.pause()
+        await press(pilot, "h", "i")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+
+        assert app.composer.text == "hi"
 
 
 @pytest.mark.parametrize("width", [60, 80])
