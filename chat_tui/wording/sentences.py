@@ -12,7 +12,7 @@ from chat_tui.text.times import count, span
 from chat_tui.wording import clocks, presence
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view.governance_infos import Right
+from sync.view.governance_infos import Right, Role
 from sync.view.state_infos import ProfileInfo
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
@@ -134,11 +134,24 @@ def title_within(info: ChannelInfo, width: int) -> str:
 
 
 def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
-    """Return who is here besides us, as `3 others here`; of two, where the other one is."""
+    """Return who is here besides us, as `3 others here`; of two, where the other one is.
+
+    Whoever is not in a governed channel is not told who is there, which may be many.
+    """
     if info.direct is not None:
         return presence.of_two(snapshot, info)
     others = len(peers_of(snapshot, info))
+    if not others and (out := _out(info)):
+        return out
     return f"{count(others, 'other')} here" if others else "nobody else here"
+
+
+def _out(info: ChannelInfo) -> str:
+    """Return that we are not in a governed channel of ours, as far as is known; empty if we are."""
+    governance = info.governance
+    if governance is None or not governance.read or governance.role is not Role.NONE:
+        return ""
+    return "you are not in yet" if governance.departure is None else "you are not in"
 
 
 def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:

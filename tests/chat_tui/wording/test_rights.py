@@ -3,9 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from chat_tui.wording import rights
+from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
 from sync.view.governance_infos import (
+    UNREAD,
     Access,
     AskingInfo,
     GovernanceInfo,
@@ -100,6 +101,26 @@ def test_who_has_come_by_a_code_and_met_nobody_is_told_what_is_waited_for() -> N
 
     assert "comes from whoever is in it and here" in why(before)
     assert why(seen) == "You are not in #plans yet: somebody who is in it and here lets you in."
+
+
+def test_who_is_not_in_is_told_that_and_not_that_nobody_is_here() -> None:
+    before = GovernanceInfo(founded=False)
+    seen = replace(governance(Role.NONE), departure=None)
+    apart = {
+        info: sentences.others_here(told(info), replace(plans(info), peers=()))
+        for info in (before, seen, removed(), governance(), UNREAD)
+    }
+
+    assert [*apart.values()] == [
+        "you are not in yet",
+        "you are not in yet",
+        "you are not in",
+        "nobody else here",
+        "nobody else here",
+    ]
+    assert sentences.others_here(told(seen), replace(plans(seen), peers=(BOB.peer,))) == (
+        "1 other here"
+    )
 
 
 @pytest.mark.parametrize("right", [Right.MEMBERS, Right.POLICY, Right.ROTATE, Right.HIDE])
