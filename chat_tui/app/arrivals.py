@@ -55,7 +55,7 @@ class Company:
         return self._news(seen, snapshot, info)
 
     def _news(self, seen: Seen, snapshot: Snapshot, info: ChannelInfo) -> str:
-        """Return what coming back has brought, once that is known."""
+        """Return what coming back has brought, once that is known; empty if it brought nothing."""
         if seen.back_since is None:
             return ""
         since = seen.back_since
@@ -64,13 +64,13 @@ class Company:
             for one in snapshot.sessions
             if one.channel == info.channel and one.began_at >= since
         ]
-        if not sessions or any(one.ended_at is None for one in sessions):
+        got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
+        if not (got or gave) or any(one.ended_at is None for one in sessions):
             if snapshot.now - since > BACK_WITHIN:
                 seen.back_since = None
             return ""
         seen.back_since = None
         names = dict.fromkeys(sentences.name_of(snapshot, one.peer) for one in sessions)
-        got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
         return f"Back with {', '.join(names)}: {got:,} received, {gave:,} sent."
 
     def sentence(self, snapshot: Snapshot, info: ChannelInfo | None, chosen: Chosen = USUAL) -> str:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view.view import Snapshot
-from tests.support.chat_tui.conversations import NOON
+from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.snapshots_of_state import (
     CALM,
     NETWORK,
@@ -108,6 +108,26 @@ def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
     assert while_it_runs == ""
     assert told == "Back with carol: 12 received, 4 sent."
     assert again == ""
+
+
+def test_coming_back_that_brought_nothing_is_no_news_until_something_comes() -> None:
+    company = cut_off()
+    back = at(61 * SECOND, TOGETHER)
+    equal = replace(
+        session(7, "carol"),
+        channel=CALM.channel,
+        began_at=NOON + 61 * SECOND,
+        ended_at=NOON + 62 * SECOND,
+    )
+    late = replace(
+        equal, peer=peer("bob"), got=2, began_at=NOON + 70 * SECOND, ended_at=NOON + 71 * SECOND
+    )
+
+    nothing = company.look(at(62 * SECOND, replace(back, sessions=(equal,))), back.channels[0])
+    told = company.look(at(71 * SECOND, replace(back, sessions=(equal, late))), back.channels[0])
+
+    assert nothing == ""
+    assert told.endswith(": 2 received, 0 sent.")
 
 
 def test_sessions_of_before_are_no_news_and_late_ones_neither() -> None:
