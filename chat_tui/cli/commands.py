@@ -49,6 +49,8 @@ STDIN_MAX: Final = 1024 * 1024
 
 COUNT: Final = click.IntRange(0, 1_000_000)
 """Messages of before."""
+
+JOINED: Final = "You were not in {}, and have joined it."
 SPEED: Final = NumberRange(0.25, 16)
 
 
@@ -134,13 +136,17 @@ def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options:
 @profile_options
 @network_options
 def tail(*, as_json: bool, history: int, **options: Any) -> None:
-    """Follow a channel until stopped."""
+    """Follow a channel until stopped. One that you are not in is joined, and you are told."""
     from chat_tui.line_mode.standard_output import StandardOutput, written_to
 
     request = {"do": "tail", "history": history, "channel": options["channel"]}
 
     def show(reply: "Json") -> None:
-        if as_json:
+        if reply["event"] == "joined":
+            from chat_tui.text.safe_text import clean_text
+
+            click.echo(JOINED.format(clean_text(str(reply.get("channel")))), err=True)
+        elif as_json:
             click.echo(_as_line(reply))
         elif reply["event"] in {"message", "act"}:
             from chat_tui.text.plain_lines import tailed, tailed_act

@@ -72,7 +72,10 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             async for reply in _send(client, channel, text, wait, answers):
                 yield reply
         case {"do": "tail", "history": int(history)} if 0 <= history <= HISTORY_MAX:
+            before = {one.channel for one in client.memberships}
             channel = await _channel(client, request.get("channel"))
+            if channel not in before:
+                yield {"event": "joined", "channel": Namer(client.snapshot)(channel)}
             async for reply in _tail(client, channel, history):
                 yield reply
         case {"do": "mend"}:

@@ -92,6 +92,17 @@ async def test_tail_gives_history_then_what_comes(tmp_path: Path) -> None:
     assert [first["text"], second["text"]] == ["before", "after"]
 
 
+async def test_tail_of_a_channel_that_is_not_ours_joins_it_and_says_so_once(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
+        request = {"do": "tail", "history": 5, "channel": "#plans"}
+        [joined] = await collected(alice.profile.socket, request, 1)
+        await alice.send_text(await alice.memberships.join("#plans"), "before")
+        [line] = await collected(alice.profile.socket, request, 1)
+
+    assert joined == {"event": "joined", "channel": "#plans"}
+    assert (line["event"], line["text"]) == ("message", "before")
+
+
 async def test_status_is_the_snapshot(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)

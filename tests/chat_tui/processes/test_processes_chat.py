@@ -259,6 +259,25 @@ async def test_tail_shows_the_open_chat(tmp_path: Path) -> None:
         assert shown[-1] == {**said, "called": "alice", "old": True}
 
 
+async def test_tail_says_on_standard_error_that_it_joins_a_channel(tmp_path: Path) -> None:
+    alice = person("alice", tmp_path, channel_of_its_own())
+    async with PlainProcess(alice, "--no-discovery") as process:
+        await process.say("the socket is there")
+        tail = await asyncio.create_subprocess_exec(
+            *alice.command("tail"), "--channel", "#elsewhere", stderr=asyncio.subprocess.PIPE
+        )
+        try:
+            assert tail.stderr is not None
+            async with asyncio.timeout(PATIENCE_S):
+                said = await tail.stderr.readline()
+        finally:
+            if tail.returncode is None:
+                tail.kill()
+            await tail.communicate()
+
+        assert said == b"You were not in #elsewhere, and have joined it.\n"
+
+
 async def test_status_is_one_json_object_about_the_open_chat(tmp_path: Path) -> None:
     alice = person("alice", tmp_path, channel_of_its_own())
     async with PlainProcess(alice, "--no-discovery") as process:
