@@ -3,14 +3,13 @@
 Only what a command needs is imported, when it needs it.
 """
 
-import asyncio
 import json
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from msgspec.structs import replace
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
     from chat_tui.client.setup import Setup
     from chat_tui.wording.json_events import Json
+
+T = TypeVar("T")
 
 SEND_WAIT: Final = 10.0
 """Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
@@ -76,13 +77,12 @@ def plain(*, as_json: bool, stay: bool, history: int, since: str | None, **optio
     from chat_tui.line_mode import line_mode
     from chat_tui.line_mode.since import parse
     from sync.net import clock
-    from sync.net.engine.loop_watch import run_watched
 
     if history and since is not None:
         raise click.UsageError("--history and --since exclude each other: --since shows all since.")
     place = None if since is None else parse(since, clock.Clock().now())
     setup = setup_of(options)
-    run_watched(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
+    _ran(line_mode.run(setup, as_json=as_json, stay=stay, history=history, since=place))
 
 
 @others.command()
@@ -115,7 +115,7 @@ def send(*, text: str, wait: float, join: bool, reply_to: str | None, **options:
     request = {"do": "send", "text": text, "wait": wait, "channel": named, "join": join}
     if reply_to is not None:  # a word of its own: an older open chat must not send it as no reply
         request |= {"do": "reply", "reply_to": reply_to}
-    replies = asyncio.run(_collected(setup_of(options), request))
+    replies = _ran(_collected(setup_of(options), request))
     state = replies[-1].get("state") if replies else None
     if state not in [one.value for one in Delivery]:  # which may be unhashable
         raise _strange()
@@ -168,7 +168,7 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
                     break
         return output.error is None
 
-    sys.exit(0 if asyncio.run(follow()) else 1)
+    sys.exit(0 if _ran(follow()) else 1)
 
 
 @others.command()
@@ -179,7 +179,7 @@ def status(*, as_json: bool, **options: Any) -> None:
     setup = setup_of(options)
     if not setup.exists:
         raise LocalError(f"There is no profile {setup.profile} in {setup.data_dir} yet.")
-    replies = asyncio.run(_collected(setup, {"do": "status"}, online=False))
+    replies = _ran(_collected(setup, {"do": "status"}, online=False))
     if not replies:
         raise _strange()
     if as_json:
@@ -213,7 +213,7 @@ def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
 
     setup = setup_of(options)
     wanted = tests.run(setup, click.echo, as_json_lines=as_json, deep=deep, tell=tell)
-    sys.exit(asyncio.run(wanted))
+    sys.exit(_ran(wanted))
 
 
 @others.command()
@@ -433,6 +433,13 @@ def _strange() -> LocalError:
     from chat_tui.client.control_client import strange_answer
 
     return strange_answer()
+
+
+def _ran(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as the chat is run: Ctrl+C ends it quietly, however early it comes."""
+    from sync.net.engine.loop_watch import run_watched
+
+    return run_watched(main)
 
 
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:

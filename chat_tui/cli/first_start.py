@@ -1,6 +1,5 @@
 """The first start of a profile: the three questions, before there is anything to show."""
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -17,6 +16,7 @@ from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
 from chat_tui.terminal.driver import Terminal
 from chat_tui.terminal.signals import leaving_on_signals
 from sync.errors import LocalError
+from sync.net.engine.loop_watch import run_watched
 
 DEFAULT_PROFILE: Final = "default"
 """Says nothing about its owner; every other profile is probably called like its owner."""
@@ -28,11 +28,11 @@ def ask(setup: Setup, config_file: Path) -> Setup | None:
     settings = Preferences.of_profile(setup.directory, setup.wishes)
     glyphs = glyphs_of(settings, usual_glyphs(os.environ))
     suggested = Answers(setup.nick or named, _as_typed(setup.channel), setup.data_dir)
-    answers = asyncio.run(_ask(FirstRun(suggested, _check, settings, glyphs)))
+    answers = run_watched(_ask(FirstRun(suggested, _check, settings, glyphs)))
     while answers is not None and answers.demo:
         _show_demo()
         suggested = replace(answers, demo=False)
-        answers = asyncio.run(_ask(FirstRun(suggested, _check, settings, glyphs)))
+        answers = run_watched(_ask(FirstRun(suggested, _check, settings, glyphs)))
     if answers is None:
         return None
     if answers.data_dir != setup.data_dir:

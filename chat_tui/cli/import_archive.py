@@ -1,6 +1,5 @@
 """`chat-tui import`: an archive into a profile, told as it goes and summed up in words."""
 
-import asyncio
 import random
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -19,6 +18,7 @@ from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.group.writer import Author
 from sync.net import clock
+from sync.net.engine.loop_watch import run_watched
 
 SEED_SIZE: Final = 32
 CHANNELS_TOLD: Final = 10
@@ -58,7 +58,7 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
             f"The chat with this profile is open: close it, then import again. ({error})"
         ) from error
     try:
-        imported, joined = asyncio.run(_taken(profile, archive, setup.channel, tell))
+        imported, joined = run_watched(_taken(profile, archive, setup.channel, tell))
     finally:
         profile.close()
     for line in summary(imported, archive, joined):

@@ -6,7 +6,11 @@ whatever is due. What comes meanwhile waits for all of them.
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+import signal
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import closing, contextmanager
+from types import FrameType
 from typing import Any, TypeVar
 
 from sync.machine import Nanos
@@ -72,6 +76,38 @@ def watch_of_loop() -> Watch:
 
 
 def run_watched(main: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as `asyncio.run` does, in a loop with a watch."""
-    with asyncio.Runner(loop_factory=WatchedLoop) as runner:
+    """Run a coroutine as `asyncio.run` does, in a loop with a watch.
+
+    Raises:
+        KeyboardInterrupt: somebody pressed Ctrl+C; before `main` began, nothing of it was done.
+    """
+    runner = asyncio.Runner(loop_factory=WatchedLoop)
+    with closing(main), closing(runner):  # one that never ran complains when it is let go of
+        with _interrupts_wait():
+            runner.get_loop()
         return runner.run(main)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Have Ctrl+C wait for the end of the block: a half-made loop complains when it is let go of.
+
+    Only where it would raise an error: elsewhere somebody else listens, or nobody is to.
+    """
+    listens = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not listens or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = False
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt

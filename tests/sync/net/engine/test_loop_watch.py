@@ -1,7 +1,11 @@
 """The watch of an event loop: every callback counts, a rest does not."""
 
 import asyncio
+import gc
 import selectors
+import signal
+import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -101,3 +105,52 @@ async def test_the_time_that_a_channel_is_taken_up_is_left_out() -> None:
 
     assert watch.longest < MILLISECOND
     assert isinstance(asyncio.get_running_loop(), WatchedLoop) is False
+
+
+@pytest.mark.filterwarnings("error")
+def test_ctrl_c_while_the_loop_is_made_ends_it_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Half a loop, and a coroutine that never ran, complain once they are let go of."""
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    pair, began = socket.socketpair, False
+
+    def interrupted() -> tuple[socket.socket, socket.socket]:
+        signal.raise_signal(signal.SIGINT)
+        return pair()
+
+    async def main() -> None:
+        nonlocal began
+        began = True
+
+    monkeypatch.setattr(socket, "socketpair", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_watched(main())
+    gc.collect()
+
+    assert not began
+    assert not complaints
+    assert not recwarn.list
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_that_nobody_is_to_hear_is_not_heard_while_the_loop_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with `nohup`, or where a test runs in a thread."""
+    pair = socket.socketpair
+
+    def interrupted() -> tuple[socket.socket, socket.socket]:
+        signal.raise_signal(signal.SIGINT)
+        return pair()
+
+    async def main() -> str:
+        return "done"
+
+    monkeypatch.setattr(socket, "socketpair", interrupted)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert run_watched(main()) == "done"
+    finally:
+        signal.signal(signal.SIGINT, before)
