@@ -15,7 +15,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 import tty
@@ -25,6 +24,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
+from chat_tui.model.replaced_file import replaced
 from sync.errors import LocalError
 
 VERSION: Final = 2
@@ -93,24 +93,13 @@ def record(
         LocalError: the file cannot be written, or the cast grows too large.
     """
     try:
-        descriptor, beside = tempfile.mkstemp(prefix=f".{file.name[:100]}.", dir=file.parent)
+        with replaced(file) as out:
+            return _watched(command, out, title, environment or {})
     except OSError as error:
-        raise _unwritable(file, error) from error
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as out:
-            status = _watched(command, out, title, environment or {})
-        os.replace(beside, file)  # noqa: PTH105  # a crash leaves the old file or the new one
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    finally:
-        Path(beside).unlink(missing_ok=True)
-    return status
-
-
-def _unwritable(file: Path, error: OSError) -> LocalError:
-    return LocalError(
-        f"The cast cannot be written to {file} ({error.strerror}): name another file with --cast."
-    )
+        raise LocalError(
+            f"The cast cannot be written to {file} ({error.strerror}): name another file with "
+            "--cast."
+        ) from error
 
 
 def _watched(

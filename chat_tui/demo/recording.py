@@ -5,8 +5,6 @@ was played to its end. Whatever else a file holds is refused in one sentence.
 """
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +14,7 @@ from chat_tui.demo import acts
 from chat_tui.demo.run import Intervention, Moment
 from chat_tui.demo.scenario import SEED_MAX, Scenario
 from chat_tui.demo.scenarios import CROWD_MAX, CROWD_MIN, SCENARIOS, scenario
+from chat_tui.model.replaced_file import replaced
 from sync.errors import LocalError
 
 FORMAT: Final = "chat-tui demo"
@@ -83,15 +82,8 @@ def save(path: Path, recording: Recording) -> None:
         lines.append({"digest": recording.digest})
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     try:
-        # a name that nobody can know: a link may wait for us under any other one
-        descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-            os.replace(beside, path)  # noqa: PTH105  # a crash leaves the old file or the new one
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        with replaced(path) as file:
+            file.write(text)
     except OSError as error:
         raise LocalError(
             f"The recording cannot be written to {path} ({error.strerror}): name another file "

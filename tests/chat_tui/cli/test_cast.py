@@ -1,6 +1,7 @@
 """Casts: the published format of asciicast v2, and the demo's screen in it."""
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,6 +71,17 @@ def test_a_command_that_is_too_much_ends_and_leaves_no_file(
 def test_a_cast_that_cannot_be_written_gets_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(LocalError, match="name another file with --cast"):
         record(tmp_path / "no" / "x.cast", ["true"], "a test")
+
+
+def test_a_cast_takes_the_place_of_no_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(LocalError, match="no ordinary file"):
+        record(pipe, ["true"], "a test")
+
+    assert pipe.is_fifo()
+    assert [*tmp_path.iterdir()] == [pipe]
 
 
 def test_lines_have_no_cast(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`chat-tui demo` and `replay` as lines, and the files they write and read."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -234,6 +235,30 @@ def test_a_file_that_is_not_there_gets_one_sentence(tmp_path: Path) -> None:
 def test_a_recording_that_cannot_be_written_gets_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(LocalError, match="--record"):
         save(tmp_path / "no" / "such", Recording(1, 1))
+
+
+def test_a_recording_takes_the_place_of_no_link_and_no_pipe(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to("/dev/full")
+    os.mkfifo(pipe)
+
+    for path in (link, pipe):
+        with pytest.raises(LocalError, match="no ordinary file"):
+            save(path, Recording(1, 1))
+
+    assert link.is_symlink()
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]
+
+
+def test_a_recording_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:
+    file = tmp_path / "mine.demo"
+
+    for number in (1, 2):
+        save(file, Recording(number, SEED))
+
+    assert load(file, file.read_text()).number == 2
+    assert [*tmp_path.iterdir()] == [file]
 
 
 def test_an_act_that_never_comes_due_does_not_stop_the_run(tmp_path: Path) -> None:
