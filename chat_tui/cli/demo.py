@@ -1,5 +1,6 @@
 """The commands `demo` and `replay`: on a screen, or as lines where there is no terminal."""
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -19,7 +20,8 @@ from sync.errors import LocalError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.screen import DemoScreen
+    from chat_tui.settings.preferences import Preferences
     from sync.net.replay import Recorded
 
 READ_MAX: Final = 512 * 1024 * 1024
@@ -61,7 +63,6 @@ def demo(wishes: Wishes) -> int:
                 recording.save(record, Recording(one.number, seed, (), run.digest(), wishes.people))
             click.echo("")
         return status
-    from chat_tui.demo.app import DemoApp
     from chat_tui.demo.playback import Course
     from chat_tui.demo.screen import DemoScreen
 
@@ -73,7 +74,7 @@ def demo(wishes: Wishes) -> int:
     screen = DemoScreen(
         played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs
     )
-    _show(DemoApp(screen, own_settings(wishes.pairs, wishes.preset)))
+    _show(screen, own_settings(wishes.pairs, wishes.preset))
     return 0
 
 
@@ -125,13 +126,12 @@ def _replay_trace(
     if as_lines or not _has_screen():
         headless.tell_trace(player, click.echo, formulas=formulas)
         return 0 if player.verdict().holds else 1
-    from chat_tui.demo.app import DemoApp
     from chat_tui.demo.playback import Course
     from chat_tui.demo.screen import DemoScreen
 
     course, glyphs = Course(paused=True), usual_glyphs(os.environ)
     screen = DemoScreen(player, speed=speed, course=course, glyphs=glyphs)
-    _show(DemoApp(screen, own_settings()))
+    _show(screen, own_settings())
     return 0
 
 
@@ -142,11 +142,10 @@ def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: b
         same = not played.digest or run.digest() == played.digest
         click.echo(said_of(same=same, ended=bool(played.digest)))
         return 0 if same and all(verdict.holds for verdict in run.verdicts) else 1
-    from chat_tui.demo.app import DemoApp
     from chat_tui.demo.screen import DemoScreen
 
     screen = DemoScreen(speed=speed, played=played, glyphs=usual_glyphs(os.environ))
-    _show(DemoApp(screen, own_settings()))
+    _show(screen, own_settings())
     return 0
 
 
@@ -157,11 +156,19 @@ def said_of(*, same: bool, ended: bool) -> str:
     return recording.SAME if same else recording.DIFFERS
 
 
-def _show(app: "DemoApp") -> None:
+def _show(screen: "DemoScreen", settings: "Preferences") -> None:
+    from chat_tui.demo.app import DemoApp
     from chat_tui.terminal.driver import Terminal
+    from chat_tui.terminal.signals import leaving_on_signals
 
+    app = DemoApp(screen, settings)
     app.driver_class = Terminal
-    app.run()
+
+    async def shown() -> None:
+        with leaving_on_signals(app):
+            await app.run_async()
+
+    asyncio.run(shown())
 
 
 def _has_screen() -> bool:

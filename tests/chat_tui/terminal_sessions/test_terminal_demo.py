@@ -1,8 +1,11 @@
 """The tour of all scenarios in a real terminal: the screen is read as somebody reads it."""
 
+import os
 import re
 import shutil
+import signal
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import CROWD_MIN, SCENARIOS, scenario
 from tests.support.chat_tui.demos import assert_kinds_whole, assert_whole, words_of
+from tests.support.chat_tui.terminal_chats import LEFT_CLEAN
 from tests.support.chat_tui.terminals import Terminal
 
 pytestmark = [
@@ -24,6 +28,8 @@ LAST = len(SCENARIOS)
 SCRUBBER = re.compile("[\u2501\u2500\u25cf\u254b\u2717]{4,}")
 FIGURES = ["has all"]
 """Words beside a crowd, of which not every moment is told."""
+
+OPENED = "Esc leave"
 
 BUSY = "Playing it again"
 
@@ -98,3 +104,26 @@ async def test_every_scenario_opens_with_its_sentence_and_ends_with_its_promises
         ended = await terminal.until("EXIT")
 
     assert ended.split() == ["EXIT", "0"]
+
+
+def at_home(home: Path, command: str, *options: str) -> Terminal:
+    """A terminal with a command of somebody who has no settings."""
+    environment = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    words: Sequence[str] = [sys.executable, "-m", "chat_tui", command, *options]
+    return Terminal(words, environment=environment)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_demo_that_is_ended_gives_the_terminal_back(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    async with at_home(tmp_path, "demo") as terminal:
+        await terminal.until(OPENED)
+        during = await terminal.mode()
+        os.kill(await terminal.process(), number)
+        ended = await terminal.until("EXIT")
+        after = await terminal.mode()
+
+    assert during != LEFT_CLEAN
+    assert ended.split() == ["EXIT", "0"]
+    assert after == LEFT_CLEAN
