@@ -158,6 +158,7 @@ def said_of(*, same: bool, ended: bool) -> str:
 
 def _show(screen: "DemoScreen", settings: "Preferences") -> None:
     from chat_tui.demo.app import DemoApp
+    from chat_tui.settings.schema import MOUSE
     from chat_tui.terminal.driver import Terminal
     from chat_tui.terminal.signals import leaving_on_signals
 
@@ -166,7 +167,7 @@ def _show(screen: "DemoScreen", settings: "Preferences") -> None:
 
     async def shown() -> None:
         with leaving_on_signals(app):
-            await app.run_async()
+            await app.run_async(mouse=settings[MOUSE])
 
     asyncio.run(shown())
 

@@ -127,3 +127,10 @@ async def test_a_demo_that_is_ended_gives_the_terminal_back(
     assert during != LEFT_CLEAN
     assert ended.split() == ["EXIT", "0"]
     assert after == LEFT_CLEAN
+
+
+async def test_a_demo_asks_for_no_mouse_where_it_is_set_off(tmp_path: Path) -> None:
+    async with at_home(tmp_path, "demo", "--set", "mouse=off") as terminal:
+        await terminal.until(OPENED)
+
+        assert await terminal.mode() == "1 0 0"
