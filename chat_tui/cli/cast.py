@@ -19,8 +19,8 @@ import termios
 import time
 import tty
 from codecs import getincrementaldecoder
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -41,6 +41,9 @@ BYTES_MAX: Final = 64 * 1024 * 1024
 END_S: Final = 5.0
 """Seconds that the command has to end when nobody watches any more."""
 
+SIGNALLED: Final = 128
+"""Exit status of what a signal ended, less its number, as shells have it."""
+
 
 class Size(NamedTuple):
     """Size of a terminal, in cells."""
@@ -52,6 +55,13 @@ class Size(NamedTuple):
     def packed(self) -> bytes:
         """The size as the kernel has it."""
         return struct.pack("HHHH", self.lines, self.columns, 0, 0)
+
+
+class _Heard(NamedTuple):
+    """Sizes of the terminal around that came, the oldest first, and signals to leave."""
+
+    sizes: list[Size]
+    left: list[int]
 
 
 class Writer:
@@ -123,10 +133,17 @@ def _watched(
         os.close(theirs)
         stack.callback(_end, child)
         writer = Writer(out, size, title)
-        sizes = stack.enter_context(_resizes()) if interactive else []
+        heard = stack.enter_context(_hearing(interactive=interactive))
         if interactive:
             stack.enter_context(_raw(sys.stdin.fileno()))
-        _copy(ours, child, writer, sizes, interactive=interactive)
+        try:
+            _copy(ours, child, writer, heard, interactive=interactive)
+        except BaseException:  # a full disk, for example
+            _take_leave(ours, child, interactive=interactive)
+            raise
+        if heard.left:
+            _take_leave(ours, child, interactive=interactive)
+            return SIGNALLED + heard.left[0]
         return child.wait()
 
 
@@ -134,7 +151,7 @@ def _copy(
     ours: int,
     child: "subprocess.Popen[bytes]",
     writer: Writer,
-    sizes: list[Size],
+    heard: _Heard,
     *,
     interactive: bool,
 ) -> None:
@@ -143,22 +160,41 @@ def _copy(
     keys = [sys.stdin.fileno()] if interactive else []
     while True:
         ready, _, _ = select.select([ours, *keys], [], [], LOOK_S)
-        while sizes:
-            size = sizes.pop(0)
+        if heard.left:
+            return
+        while heard.sizes:
+            size = heard.sizes.pop(0)
             fcntl.ioctl(ours, termios.TIOCSWINSZ, size.packed)
             writer.resized(time.perf_counter() - began, size)
         if ours in ready:
             data = _read(ours)
             if not data:
                 return
-            writer.output(time.perf_counter() - began, data)
             if interactive:
                 os.write(sys.stdout.fileno(), data)
+            writer.output(time.perf_counter() - began, data)
         elif child.poll() is not None:
             return
         for descriptor in keys:
             if descriptor in ready:
                 os.write(ours, os.read(descriptor, READ_SIZE))
+
+
+def _take_leave(ours: int, child: "subprocess.Popen[bytes]", *, interactive: bool) -> None:
+    """Have the command end, and show how it gives the screen back; for `END_S` at most."""
+    child.terminate()
+    until = time.perf_counter() + END_S
+    while time.perf_counter() < until:
+        ready, _, _ = select.select([ours], [], [], LOOK_S)
+        if ready:
+            data = _read(ours)
+            if not data:
+                return
+            if interactive:
+                with suppress(OSError):  # a terminal that was closed
+                    os.write(sys.stdout.fileno(), data)
+        elif child.poll() is not None:
+            return
 
 
 def _read(descriptor: int) -> bytes:
@@ -212,11 +248,18 @@ def _raw(descriptor: int) -> Iterator[None]:
 
 
 @contextmanager
-def _resizes() -> Iterator[list[Size]]:
-    """Collect the sizes that the terminal around gets."""
-    sizes: list[Size] = []
-    before = signal.signal(signal.SIGWINCH, lambda *_: sizes.append(_size()))
+def _hearing(*, interactive: bool) -> Iterator[_Heard]:
+    """Collect the sizes that the terminal around gets, and signals to leave."""
+    heard = _Heard([], [])
+    handlers: dict[signal.Signals, Callable[[int, object], None]] = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            handlers[number] = lambda told, _: heard.left.append(told)
+    if interactive:
+        handlers[signal.SIGWINCH] = lambda *_: heard.sizes.append(_size())
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield sizes
+        yield heard
     finally:
-        signal.signal(signal.SIGWINCH, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.cli.cast import SIGNALLED
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import CROWD_MIN, SCENARIOS, scenario
+from tests.support.chat_tui.casts import checked
 from tests.support.chat_tui.demos import assert_kinds_whole, assert_whole, words_of
 from tests.support.chat_tui.terminal_chats import LEFT_CLEAN
 from tests.support.chat_tui.terminals import Terminal
@@ -79,8 +81,7 @@ async def test_every_scenario_opens_with_its_sentence_and_ends_with_its_promises
 ) -> None:
     options = ["--once", "--speed=16", f"--peers={CROWD_MIN}", f"--seed={SEED}"]
     command = [sys.executable, "-m", "chat_tui", "demo", *options]
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-    async with Terminal(command, size=size, environment=home) as terminal:
+    async with Terminal(command, size=size, environment=home_of(tmp_path)) as terminal:
         await terminal.until("DEMO")
         for number in range(1, LAST + 1):
             one = scenario(number, CROWD_MIN)
@@ -106,11 +107,15 @@ async def test_every_scenario_opens_with_its_sentence_and_ends_with_its_promises
     assert ended.split() == ["EXIT", "0"]
 
 
+def home_of(directory: Path) -> dict[str, str]:
+    """The environment of somebody who has no settings."""
+    return {"HOME": str(directory), "XDG_CONFIG_HOME": str(directory)}
+
+
 def at_home(home: Path, command: str, *options: str) -> Terminal:
-    """A terminal with a command of somebody who has no settings."""
-    environment = {"HOME": str(home), "XDG_CONFIG_HOME": str(home)}
+    """A terminal with a command of theirs."""
     words: Sequence[str] = [sys.executable, "-m", "chat_tui", command, *options]
-    return Terminal(words, environment=environment)
+    return Terminal(words, environment=home_of(home))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -134,3 +139,33 @@ async def test_a_demo_asks_for_no_mouse_where_it_is_set_off(tmp_path: Path) -> N
         await terminal.until(OPENED)
 
         assert await terminal.mode() == "1 0 0"
+
+
+async def test_a_cast_that_is_ended_gives_the_terminal_back_and_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "casts" / "x.cast"
+    file.parent.mkdir()
+    async with at_home(tmp_path, "demo", "--cast", str(file)) as terminal:
+        await terminal.until(OPENED)
+        os.kill(await terminal.process(), signal.SIGTERM)
+        ended = await terminal.until("EXIT")
+        after = await terminal.mode()
+
+    assert ended.split() == ["EXIT", str(SIGNALLED + signal.SIGTERM)]
+    assert after == LEFT_CLEAN
+    assert [*file.parent.iterdir()] == [file]
+    checked(file.read_text())
+
+
+async def test_a_cast_that_finds_no_room_gives_the_terminal_back(tmp_path: Path) -> None:
+    file = tmp_path / "casts" / "x.cast"
+    file.parent.mkdir()
+    # no file may be larger than 8 blocks of 512 bytes
+    small = 'ulimit -f 8; exec "$0" -m chat_tui demo --scenario 1 --cast "$1"'
+    command = ["sh", "-c", small, sys.executable, str(file)]
+    async with Terminal(command, environment=home_of(tmp_path)) as terminal:
+        ended = await terminal.until("EXIT")
+        after = await terminal.mode()
+
+    assert "cannot be written" in ended
+    assert after == LEFT_CLEAN
+    assert not [*file.parent.iterdir()]
