@@ -69,7 +69,11 @@ MESH_PEERS_MAX: Final = 200
 """People with a link between each two of a room: each link is simulated by itself."""
 
 PERCENT: Final = NumberRange(0, 90)
-NOT_NEGATIVE: Final = NumberRange(0)
+WEEK_S: Final = 7 * 24 * 3600
+"""Longest time of an option: no run of more ends, and far beyond it no number of nanoseconds is."""
+
+SECONDS: Final = NumberRange(0, WEEK_S)
+MILLISECONDS: Final = NumberRange(0, 1000 * WEEK_S)
 
 
 def simulation_options(command: F) -> F:
@@ -85,12 +89,12 @@ def simulation_options(command: F) -> F:
             },
         ),
         ("--loss", {"default": 10.0, "type": PERCENT, "help": "% of frames, for each receiver."}),
-        ("--delay", {"default": 25.0, "type": NOT_NEGATIVE, "help": "Milliseconds, one way."}),
+        ("--delay", {"default": 25.0, "type": MILLISECONDS, "help": "Milliseconds, one way."}),
         (
             "--jitter",
             {
                 "default": 20.0,
-                "type": NOT_NEGATIVE,
+                "type": MILLISECONDS,
                 "help": "Random variation of the delay, in milliseconds.",
             },
         ),
@@ -103,7 +107,7 @@ def simulation_options(command: F) -> F:
             "--partition",
             {
                 "default": 5.0,
-                "type": NOT_NEGATIVE,
+                "type": SECONDS,
                 "help": "Seconds that one half cannot reach the other; 0 for none.",
             },
         ),
@@ -128,13 +132,13 @@ def simulation_options(command: F) -> F:
             "--duration",
             {
                 "default": 600.0,
-                "type": NumberRange(1),
+                "type": NumberRange(1, WEEK_S),
                 "help": "Seconds after the last line and trouble in which all must have converged.",
             },
         ),
         (
             "--every",
-            {"default": 500.0, "type": NOT_NEGATIVE, "help": "Milliseconds between lines."},
+            {"default": 500.0, "type": MILLISECONDS, "help": "Milliseconds between lines."},
         ),
         ("--seed", {"default": 7, "type": int, "help": "Seed of the first run."}),
         ("--seeds", {"default": 5, "type": click.IntRange(1), "help": "How many runs."}),
