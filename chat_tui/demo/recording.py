@@ -144,8 +144,10 @@ def _intervention(path: Path, at: int, fields: dict[str, Any], people: int) -> I
     events, now, before = (_number(path, at, one, 2**63) for one in moment)
     if set(fields) != set(kind.__struct_fields__):
         raise _damaged(path, at, "an act of this kind says other things")
+    anybody = kind is acts.Lose and fields["who"] is None  # nobody else's act says so
     checked: dict[str, Any] = {
-        name: _field(path, at, name, value, people) for name, value in fields.items()
+        name: None if name == "who" and anybody else _field(path, at, name, value, people)
+        for name, value in fields.items()
     }
     return Intervention(Moment(events, now, before), kind(**checked))
 
@@ -156,9 +158,9 @@ def _field(path: Path, at: int, name: str, value: object, people: int) -> object
         case "text":
             if not isinstance(value, str) or not 0 < len(value) <= acts.TEXT_CHARACTERS_MAX:
                 raise _damaged(path, at, "its text is missing, or too long")
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise _damaged(path, at, "its text has half a character")
             return value
-        case "who" if value is None:
-            return None
         case "who" | "one" | "other":
             return _number(path, at, value, people - 1)
         case "to" | "side":
