@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from chat_tui.cli.options import own_settings
+from chat_tui.cli.options import own_settings, user_settings_file
 from chat_tui.demo import headless, recording
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
@@ -46,6 +46,7 @@ class Wishes(NamedTuple):
 
 def demo(wishes: Wishes) -> int:
     """Play the demo; returns the exit status."""
+    _refuse_unknown_settings(wishes)
     if wishes.cast is not None:
         return _cast(wishes, wishes.cast)
     record, number = wishes.record, wishes.scenario
@@ -76,6 +77,14 @@ def demo(wishes: Wishes) -> int:
     )
     _show(screen, own_settings(wishes.pairs, wishes.preset))
     return 0
+
+
+def _refuse_unknown_settings(wishes: Wishes) -> None:
+    """Refuse what is no setting before anything is begun, or takes the place of a cast."""
+    if wishes.pairs:
+        from chat_tui.settings.preferences import checked_wishes
+
+        checked_wishes(wishes.pairs, wishes.preset, user_settings_file())
 
 
 def _cast(wishes: Wishes, file: Path) -> int:

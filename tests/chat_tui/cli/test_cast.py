@@ -84,6 +84,18 @@ def test_a_cast_takes_the_place_of_no_pipe(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [pipe]
 
 
+@pytest.mark.parametrize("options", [["--cast"], ["--plain", "--scenario=1", "--record"]])
+def test_no_setting_of_that_value_changes_no_file(options: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "x.cast"
+    file.write_text("an earlier one")
+
+    result = CliRunner().invoke(cli, ["demo", "--set", "theme=nope", *options, str(file)])
+
+    assert isinstance(result.exception, LocalError)
+    assert "nope is not valid" in str(result.exception)
+    assert file.read_text() == "an earlier one"
+
+
 def test_lines_have_no_cast(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["demo", "--plain", "--cast", str(tmp_path / "x")])
 
