@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.color import Color
+from textual.widgets import Input
 
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
@@ -62,12 +63,34 @@ def too_faint(app: App[Any]) -> list[tuple[str, str, float]]:
     return found
 
 
+def is_most_of(text: str, said: str) -> bool:
+    """True for words that a field says, which may be cut, and have a cursor on the first sign."""
+    return text in said and len(text) > len("Part of")
+
+
 async def test_a_conversation_takes_up_the_colours_of_another_theme() -> None:
     async with reading(short_talk()) as (app, pilot):
         for theme in ("textual-light", "nord"):
             app._chat.settings.change(THEME, theme)
             await pilot.pause()
             assert not too_faint(app)
+
+
+@pytest.mark.parametrize("key", ["ctrl+p", "ctrl+f"])
+async def test_a_field_says_legibly_what_it_takes(key: str) -> None:
+    """Of a screen over another one, which is dimmed on purpose, the field alone counts."""
+    faint: list[tuple[str, str, float]] = []
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press(key)
+        await pilot.pause()
+        for theme in COMPUTABLE:
+            app._chat.settings.change(THEME, theme)
+            await pilot.pause()
+            said = app.screen.query_one(Input).placeholder
+            shown = [text.strip() for text, _, _ in painted(app)]
+            assert any(is_most_of(text, said) for text in shown)
+            faint += [one for one in too_faint(app) if is_most_of(one[1], said)]
+    assert not faint
 
 
 @pytest.mark.slow
