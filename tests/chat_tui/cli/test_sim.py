@@ -20,6 +20,7 @@ from sync.sim import scenario
 from sync.sim.hostile_acts import ACTS
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario
+from tests.support.processes import ROOT
 from tests.support.sync.sketch.pairs import from_few
 
 CALM = ["--partition", "0", "--crash", "0", "--seeds", "1"]
@@ -238,6 +239,15 @@ def test_whole_histories_are_compared_by_the_protocol_that_is_named(
     assert f"--protocol {name}" in told["replay"]
     log = pyarrow.dataset.dataset(tmp_path / "out" / "log").to_table(columns=["protocol"])
     assert set(log["protocol"].to_pylist()) - {None} == {"waku", name}
+
+
+def test_the_page_names_the_protocols_there_are() -> None:
+    page = (ROOT / "SCRIPTS.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith("| `chat-tui sim` |")]
+
+    assert not [
+        name for name in PROTOCOL_NAMES if f"`{name}`" not in row.replace("--protocol ", "`")
+    ]
 
 
 def test_help_names_the_protocols_there_are() -> None:
