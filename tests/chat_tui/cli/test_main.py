@@ -167,3 +167,23 @@ def test_garbage_is_looked_for_from_when_a_command_begins_the_chat_excepted(
     ).stdout
 
     assert output.split() == ["False", during]
+
+
+def test_whoever_interrupts_the_very_beginning_reads_no_traceback() -> None:
+    program = (
+        "import signal, sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'chat_tui.cli.main':\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from chat_tui import __main__\n"
+        "__main__.main()\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == 130
+    assert ended.stderr == ""
