@@ -50,7 +50,7 @@ def demo(wishes: Wishes) -> int:
     if wishes.cast is not None:
         return _cast(wishes, wishes.cast)
     record, number = wishes.record, wishes.scenario
-    seed = SEED if wishes.seed is None else wishes.seed
+    seed = _beginning(wishes).seed
     if wishes.as_lines or not _has_screen():
         chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
         if record is not None and len(chosen) > 1:
@@ -68,15 +68,21 @@ def demo(wishes: Wishes) -> int:
     from chat_tui.demo.screen import DemoScreen
 
     course = Course(once=wishes.once, alone=number is not None)
+    played = _beginning(wishes)
     if record is not None:
-        recording.save(record, Recording(number or 1, seed, people=wishes.people))
-    played = Recording(number or 1, seed, people=wishes.people)
+        recording.save(record, played)
     glyphs = usual_glyphs(os.environ)
     screen = DemoScreen(
         played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs
     )
     _show(screen, own_settings(wishes.pairs, wishes.preset))
     return 0
+
+
+def _beginning(wishes: Wishes) -> Recording:
+    """Return what is played, before anything was done."""
+    seed = SEED if wishes.seed is None else wishes.seed
+    return Recording(wishes.scenario or 1, seed, people=wishes.people)
 
 
 def _refuse_unknown_settings(wishes: Wishes) -> None:
@@ -93,6 +99,11 @@ def _cast(wishes: Wishes, file: Path) -> int:
 
     if wishes.as_lines:
         raise LocalError("--cast records the screen: leave --plain out.")
+    if wishes.record is not None:
+        if wishes.record.resolve() == file.resolve():
+            raise LocalError("--cast and --record name the same file: it takes two.")
+        # what it says if it cannot be written would be read in the cast alone
+        recording.save(wishes.record, _beginning(wishes))
     command = [sys.executable, "-m", "chat_tui", "demo", "--once", f"--speed={wishes.speed}"]
     for option, value in (
         ("--scenario", wishes.scenario),

@@ -96,6 +96,23 @@ def test_no_setting_of_that_value_changes_no_file(options: list[str], tmp_path: 
     assert file.read_text() == "an earlier one"
 
 
+@pytest.mark.parametrize(
+    ("recording", "said"), [("x.cast", "it takes two"), ("no/x.demo", "name another file")]
+)
+def test_a_recording_that_cannot_be_beside_a_cast_is_said_before_it_begins(
+    recording: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.cast"
+    file.write_text("an earlier one")
+    options = ["--cast", str(file), "--record", str(tmp_path / recording)]
+
+    result = CliRunner().invoke(cli, ["demo", "--scenario=2", "--speed=16", *options])
+
+    assert isinstance(result.exception, LocalError)
+    assert said in str(result.exception)
+    assert file.read_text() == "an earlier one"
+
+
 def test_lines_have_no_cast(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["demo", "--plain", "--cast", str(tmp_path / "x")])
 
