@@ -190,6 +190,8 @@ def _show(screen: "DemoScreen", settings: "Preferences") -> None:
             await app.run_async(mouse=settings[MOUSE])
 
     asyncio.run(shown())
+    if screen.unkept:
+        raise LocalError(screen.unkept)
 
 
 def _has_screen() -> bool:

@@ -33,3 +33,8 @@ class DemoApp(Dressed[None]):
     def on_mount(self) -> None:
         """Show the screen; leaving it leaves the program."""
         self.push_screen(self.demo, lambda _: self.exit())
+
+    async def action_quit(self) -> None:
+        """Leave at once, and keep what was played all the same."""
+        self.demo.keep()
+        await super().action_quit()

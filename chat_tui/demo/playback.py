@@ -79,6 +79,8 @@ class Playback(FrontScreen[None]):
     ) -> None:
         super().__init__()
         self._record, self._played = record, played
+        self.unkept = ""
+        """Reason for which what was played is not in its file; empty if it is."""
         self._course = course
         self.showing = Showing(player, speed, running=not course.paused)
         """The run that is shown, and how far it is."""
@@ -198,7 +200,7 @@ class Playback(FrontScreen[None]):
             showing = self.showing
             showing.running = False
             if self._course.once:
-                self._save()
+                self.keep()
                 self.dismiss()
         else:
             self.action_scenario(1)
@@ -216,10 +218,10 @@ class Playback(FrontScreen[None]):
         if played.digest:
             same = played.digest == stage.run.digest()
             self._note = SAME if same else DIFFERS
-        self._save()
+        self.keep()
 
-    def _save(self) -> None:
-        """Write what was played so far to the file of `--record`."""
+    def keep(self) -> None:
+        """Write what was played so far to the file of `--record`; `unkept` says why not."""
         stage = self.stage
         if self._record is None or stage is None:
             return
@@ -227,10 +229,11 @@ class Playback(FrontScreen[None]):
         recorded = Recording(
             self._number, self.seed, tuple(stage.acts), digest, self._played.people
         )
+        self.unkept = ""
         try:
             save(self._record, recorded)
         except LocalError as error:
-            self._note = str(error)
+            self._note = self.unkept = str(error)
 
     def action_forward(self) -> None:
         """Go on to the next thing that happens."""

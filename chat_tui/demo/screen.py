@@ -159,7 +159,7 @@ class DemoScreen(Playback):
             self._drawer.display = False
             self.paint()
         else:
-            self._save()
+            self.keep()
             self.dismiss()
 
     # -- meddling -----------------------------------------------------------------------------

@@ -320,12 +320,13 @@ async def test_ascii_draws_nothing_else() -> None:
         assert odd <= {"·", "…"}  # in sentences, as elsewhere
 
 
-async def test_a_recording_is_written_when_it_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["escape", "ctrl+c", "ctrl+q"])
+async def test_a_recording_is_written_when_it_is_left(key: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.demo"
     screen = DemoScreen(played=Recording(3, SEED), record=file)
     async with DemoApp(screen).run_test() as pilot:
         await ready(pilot)
-        await pilot.press(".", "tab", "w", *"tea?", "enter", ".", "escape")
+        await pilot.press(".", "tab", "w", *"tea?", "enter", ".", key)
         await pilot.pause()
 
     recorded = load(file, file.read_text())

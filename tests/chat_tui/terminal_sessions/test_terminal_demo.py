@@ -169,3 +169,18 @@ async def test_a_cast_that_finds_no_room_gives_the_terminal_back(tmp_path: Path)
     assert "cannot be written" in ended
     assert after == LEFT_CLEAN
     assert not [*file.parent.iterdir()]
+
+
+async def test_a_recording_that_finds_no_directory_any_more_is_said_at_the_end(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "demos" / "mine.demo"
+    file.parent.mkdir()
+    async with at_home(tmp_path, "demo", "--record", str(file)) as terminal:
+        await terminal.until(OPENED)
+        shutil.rmtree(file.parent)
+        await terminal.press("Escape")
+        ended = await terminal.until("EXIT")
+
+    assert "The recording cannot be written" in ended
+    assert ended.split()[-2:] == ["EXIT", "1"]
