@@ -316,7 +316,7 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what was played, and what you did, to this file for `replay`.",
+    help="Write the scenario played last, and what you did in it, to this file for `replay`.",
 )
 @click.option(
     "--cast",
