@@ -170,14 +170,18 @@ def _copy(
             data = _read(ours)
             if not data:
                 return
-            if interactive:
-                os.write(sys.stdout.fileno(), data)
             writer.output(time.perf_counter() - began, data)
+            if interactive and not _is_shown(data):
+                heard.left.append(signal.SIGHUP)
         elif child.poll() is not None:
             return
         for descriptor in keys:
             if descriptor in ready:
-                os.write(ours, os.read(descriptor, READ_SIZE))
+                typed = _read(descriptor)
+                if typed:
+                    os.write(ours, typed)
+                else:
+                    heard.left.append(signal.SIGHUP)
 
 
 def _take_leave(ours: int, child: "subprocess.Popen[bytes]", *, interactive: bool) -> None:
@@ -191,8 +195,7 @@ def _take_leave(ours: int, child: "subprocess.Popen[bytes]", *, interactive: boo
             if not data:
                 return
             if interactive:
-                with suppress(OSError):  # a terminal that was closed
-                    os.write(sys.stdout.fileno(), data)
+                _is_shown(data)
         elif child.poll() is not None:
             return
 
@@ -205,6 +208,17 @@ def _read(descriptor: int) -> bytes:
         if error.errno == errno.EIO:
             return b""
         raise
+
+
+def _is_shown(data: bytes) -> bool:
+    """Show `data` to whoever watches; returns False once their terminal was closed."""
+    try:
+        os.write(sys.stdout.fileno(), data)
+    except OSError as error:
+        if error.errno == errno.EIO:
+            return False
+        raise
+    return True
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
@@ -244,7 +258,8 @@ def _raw(descriptor: int) -> Iterator[None]:
         tty.setraw(descriptor)
         yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # it was closed meanwhile
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from chat_tui.demo.scenarios import CROWD_MIN, SCENARIOS, scenario
 from tests.support.chat_tui.casts import checked
 from tests.support.chat_tui.demos import assert_kinds_whole, assert_whole, words_of
 from tests.support.chat_tui.terminal_chats import LEFT_CLEAN
-from tests.support.chat_tui.terminals import Terminal
+from tests.support.chat_tui.terminals import Terminal, ended
 
 pytestmark = [
     pytest.mark.net,
@@ -102,9 +102,9 @@ async def test_every_scenario_opens_with_its_sentence_and_ends_with_its_promises
             look(closing, size)
             for verdict in run.verdicts:
                 assert words_of(f"\u2713 {verdict.claim} ({verdict.because})") in words_of(closing)
-        ended = await terminal.until("EXIT")
+        left = await terminal.until("EXIT")
 
-    assert ended.split() == ["EXIT", "0"]
+    assert left.split() == ["EXIT", "0"]
 
 
 def home_of(directory: Path) -> dict[str, str]:
@@ -126,11 +126,11 @@ async def test_a_demo_that_is_ended_gives_the_terminal_back(
         await terminal.until(OPENED)
         during = await terminal.mode()
         os.kill(await terminal.process(), number)
-        ended = await terminal.until("EXIT")
+        left = await terminal.until("EXIT")
         after = await terminal.mode()
 
     assert during != LEFT_CLEAN
-    assert ended.split() == ["EXIT", "0"]
+    assert left.split() == ["EXIT", "0"]
     assert after == LEFT_CLEAN
 
 
@@ -147,11 +147,24 @@ async def test_a_cast_that_is_ended_gives_the_terminal_back_and_is_kept(tmp_path
     async with at_home(tmp_path, "demo", "--cast", str(file)) as terminal:
         await terminal.until(OPENED)
         os.kill(await terminal.process(), signal.SIGTERM)
-        ended = await terminal.until("EXIT")
+        left = await terminal.until("EXIT")
         after = await terminal.mode()
 
-    assert ended.split() == ["EXIT", str(SIGNALLED + signal.SIGTERM)]
+    assert left.split() == ["EXIT", str(SIGNALLED + signal.SIGTERM)]
     assert after == LEFT_CLEAN
+    assert [*file.parent.iterdir()] == [file]
+    checked(file.read_text())
+
+
+async def test_a_cast_is_kept_where_the_terminal_is_closed(tmp_path: Path) -> None:
+    file = tmp_path / "casts" / "x.cast"
+    file.parent.mkdir()
+    async with at_home(tmp_path, "demo", "--cast", str(file)) as terminal:
+        await terminal.until(OPENED)
+        recorder = await terminal.process()
+        await terminal.hang_up()
+        await ended(recorder)
+
     assert [*file.parent.iterdir()] == [file]
     checked(file.read_text())
 
@@ -163,10 +176,10 @@ async def test_a_cast_that_finds_no_room_gives_the_terminal_back(tmp_path: Path)
     small = 'ulimit -f 8; exec "$0" -m chat_tui demo --scenario 1 --cast "$1"'
     command = ["sh", "-c", small, sys.executable, str(file)]
     async with Terminal(command, environment=home_of(tmp_path)) as terminal:
-        ended = await terminal.until("EXIT")
+        left = await terminal.until("EXIT")
         after = await terminal.mode()
 
-    assert "cannot be written" in ended
+    assert "cannot be written" in left
     assert after == LEFT_CLEAN
     assert not [*file.parent.iterdir()]
 
@@ -180,7 +193,7 @@ async def test_a_recording_that_finds_no_directory_any_more_is_said_at_the_end(
         await terminal.until(OPENED)
         shutil.rmtree(file.parent)
         await terminal.press("Escape")
-        ended = await terminal.until("EXIT")
+        left = await terminal.until("EXIT")
 
-    assert "The recording cannot be written" in ended
-    assert ended.split()[-2:] == ["EXIT", "1"]
+    assert "The recording cannot be written" in left
+    assert left.split()[-2:] == ["EXIT", "1"]
