@@ -312,7 +312,10 @@ class Group(Machines):
                     effects.append(result)
                 case values.SessionEnded():
                     followed = transfers.on_session_over(self, result)
-                    effects += [result, *followed, *snapshots.on_session_over(self, result)]
+                    of_log = result.plane is session_values.Plane.LOG
+                    copies = self.copies.pop(result.peer, 0) if of_log else 0
+                    ended = replace(result, copies=copies)
+                    effects += [ended, *followed, *snapshots.on_session_over(self, ended)]
                 case _:
                     effects.append(result)
         return effects

@@ -130,6 +130,8 @@ class Machines(ABC):
         """Whether what the disk holds was read."""
         self.copy: Message | None = None
         """The message that the last input brought though it is here already."""
+        self.copies: dict[PeerId, int] = {}
+        """Number of messages that a running session with a peer brought though they were here."""
         self.asked: tuple[HistoryEntry, ...] = ()
         """Requests of the frames that the last input had us send."""
         self.now: Nanos = 0

@@ -514,7 +514,7 @@ class Runner:
             channel,
             ended.peer,
             ended.outcome,
-            ended.got,
+            ended.got - ended.copies,
             ended.plane,
             ended.mode,
             ended.protocol,

@@ -368,6 +368,8 @@ class SessionEnded(Struct, frozen=True):
     """Why by that one, and bytes that it is expected to take."""
     other_state: bool | None = None
     """True where its handshakes told different roots of state; None where that is not known."""
+    copies: int = 0
+    """Of what we `got`, entries that were here before, perhaps under another signature."""
 
     @property
     def converged(self) -> bool:

@@ -114,6 +114,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": lambda scale: scale.stored + scale.outside,
     "Causal.forgone": causal.FORGONE_MAX,
+    "Group.copies": lambda scale: scale.sessions + scale.links + 1,
     "Group.peers": _links,
     "Holders._hints": evidence.HINTS_MAX,
     "Holders._last_sync": evidence.TOLD_MAX,

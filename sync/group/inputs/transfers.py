@@ -36,6 +36,7 @@ def on_transferred(group: Machines, accepted: session_values.Accepted) -> list[v
     effects: list[values.Effect] = []
     if group.holds(message.message_id):
         group.copy = message
+        group.copies[accepted.peer] = group.copies.get(accepted.peer, 0) + 1
     else:
         bulk = not group.sessions.is_live(accepted.session)
         effects = admission.judge(group, message, stored, via=accepted.peer, bulk=bulk)

@@ -2,13 +2,20 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+from sync.entries.entry import encode_content, open_content
+from sync.entries.identity import Identity
 from sync.group import values
+from sync.group.ingest import message_of
 from sync.machine import MILLISECOND, MessageId
 from sync.sds.message import HistoryEntry, Message
-from sync.sds.wire import encode
+from sync.sds.wire import encode, encode_canonical
 from sync.sim.world import World
 from tests.support.sync.entries import Author
+
+ORDER: Final = 2**252 + 27742317777372353535851937790883648493
+"""Of the base point of Ed25519."""
 
 
 def never_written(name: str) -> MessageId:
@@ -62,3 +69,28 @@ class Mallory:
             self.peer_id, one, self._world.channel, lamport, repair_request=tuple(entries)
         )
         self.send(encode(message), to)
+
+
+def signed_again(name: str, stored: values.StoredMessage) -> bytes:
+    """Return the payload of a message of `Author(name)`, signed in another way.
+
+    Ed25519 lets an author choose the first half of a signature.
+    """
+    entry = stored.entry
+    seed = hashlib.sha256(f"signing {name}".encode()).digest()
+    chosen = hashlib.sha256(entry.header_bytes).digest()
+    first = Identity.from_seed(chosen, chosen).public_key
+    public = bytes.fromhex(entry.header.author)
+    hashed = int.from_bytes(hashlib.sha512(first + public + entry.header_bytes).digest(), "little")
+    second = (_scalar(chosen) + hashed * _scalar(seed)) % ORDER
+    signature = first + second.to_bytes(32, "little")
+    content = encode_content(entry.header_bytes, signature, entry.body)
+    return encode_canonical(message_of(open_content(content)))
+
+
+def _scalar(seed: bytes) -> int:
+    """Return the secret scalar of a seed (RFC 8032, section 5.1.5)."""
+    bits = bytearray(hashlib.sha512(seed).digest()[:32])
+    bits[0] &= 248
+    bits[31] = bits[31] & 63 | 64
+    return int.from_bytes(bits, "little")

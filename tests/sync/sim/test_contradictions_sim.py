@@ -6,7 +6,7 @@ from sync.group.records import Contradicts
 from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.sim.world import World
 from tests.support.sync.entries import Author
-from tests.support.sync.hostiles import Mallory
+from tests.support.sync.hostiles import Mallory, signed_again
 
 SEEDS = range(3)
 SIZE = 6
@@ -50,3 +50,23 @@ def test_two_faces_are_seen_by_everybody_and_keep_nobody_apart(seed: int) -> Non
         expected = {heads.entry.message_id, tails.entry.message_id}
         assert {found.message_id, found.other} == expected
         assert expected <= {message_id for _, message_id in node.disk.log()}
+
+
+@pytest.mark.slow
+def test_lines_that_were_signed_twice_are_compared_ever_later() -> None:
+    """Each half has other bytes under the same ids, so no two of them ever hold the same."""
+    world = World(SIZE, 1)
+    eve = Mallory(world, EVE)
+    world.run(10 * SECOND)
+    one = Author("two faces", world.channel)
+    for number in range(20):
+        line = one.write(f"{number}", lamport=world.now // MILLISECOND + number)
+        eve.send(line.payload, to=(0, 1))
+        eve.send(signed_again("two faces", line), to=(2, 3, 4))
+    world.run(2 * MINUTE)
+    before = world.streams.opened
+    world.run(4 * MINUTE)
+
+    assert world.streams.opened - before < 200
+    assert world.converged()
+    world.check()
