@@ -159,7 +159,8 @@ class Importer:
         imported.acts += kinds[values.StoreOp]
         imported.new += new
         imported.not_let_in += kept_out
-        imported.known += fed - new - kept_out - len(reasons)
+        if fed:  # else it was a turn of ops, and what was refused of these is no row
+            imported.known += fed - new - kept_out - len(reasons)
         for reason in reasons:
             imported.refuse(reason)
         for release in batch.releases:

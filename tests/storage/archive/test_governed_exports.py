@@ -133,6 +133,7 @@ async def test_a_forged_op_of_an_archive_is_refused_and_told(tmp_path: Path) -> 
 
     assert found.acts == len(told.history.ops) - 1
     assert found.refused.total() == 1
+    assert found.known == 0
 
 
 async def test_an_archive_without_ops_lets_lines_of_a_governed_channel_wait(tmp_path: Path) -> None:
