@@ -55,7 +55,7 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
         profile = Profile.open(setup.data_dir, setup.profile, clock.draw)
     except ProfileInUseError as error:
         raise LocalError(
-            f"The chat with this profile is open: close it, then import again. ({error})"
+            f"The chat or another import uses this profile: close it, then import again. ({error})"
         ) from error
     try:
         imported, joined = run_watched(_taken(profile, archive, setup.channel, tell))
