@@ -162,7 +162,7 @@ async def test_a_session_of_who_is_removed_ends_also_where_there_is_no_link(
         mesh, streams = mallory.node.mesh, mallory.node.streams
         link = mesh.peers.link_to(alice.me, club.channel)
         monkeypatch.setattr(mesh, "_drop", lambda _: None)  # it goes on as if there were a link
-        monkeypatch.setattr(mesh, "link_to", lambda *_: link)
+        monkeypatch.setattr(mesh.peers, "link_to", lambda *_: link)
         mesh.deafen()
         for one in list(mesh.peers.links[alice.me]):
             one.stream.close()
