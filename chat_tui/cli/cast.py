@@ -171,7 +171,7 @@ def _copy(
             if not data:
                 return
             writer.output(time.perf_counter() - began, data)
-            if interactive and not _is_shown(data):
+            if interactive and not _showed(data):
                 heard.left.append(signal.SIGHUP)
         elif child.poll() is not None:
             return
@@ -195,7 +195,7 @@ def _take_leave(ours: int, child: "subprocess.Popen[bytes]", *, interactive: boo
             if not data:
                 return
             if interactive:
-                _is_shown(data)
+                _showed(data)
         elif child.poll() is not None:
             return
 
@@ -210,8 +210,8 @@ def _read(descriptor: int) -> bytes:
         raise
 
 
-def _is_shown(data: bytes) -> bool:
-    """Show `data` to whoever watches; returns False once their terminal was closed."""
+def _showed(data: bytes) -> bool:
+    """Show `data` to whoever watches; returns whether their terminal is still open."""
     try:
         os.write(sys.stdout.fileno(), data)
     except OSError as error:

@@ -1,12 +1,12 @@
 """The commands `demo` and `replay`: on a screen, or as lines where there is no terminal."""
 
-import asyncio
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
+from msgspec.structs import replace
 
 from chat_tui.cli.options import own_settings, user_settings_file
 from chat_tui.demo import headless, recording
@@ -49,26 +49,24 @@ def demo(wishes: Wishes) -> int:
     _refuse_unknown_settings(wishes)
     if wishes.cast is not None:
         return _cast(wishes, wishes.cast)
-    record, number = wishes.record, wishes.scenario
-    seed = _beginning(wishes).seed
+    record, number, played = wishes.record, wishes.scenario, _beginning(wishes)
     if wishes.as_lines or not _has_screen():
         chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
         if record is not None and len(chosen) > 1:
             raise LocalError("Say which scenario to record: --scenario 3, for example.")
         status = 0
         for one in chosen:
-            run = Run(scenario(one.number, wishes.people), seed)
+            run = Run(scenario(one.number, wishes.people), played.seed)
             headless.tell_run(run, click.echo, formulas=wishes.formulas)
             status |= not all(verdict.holds for verdict in run.verdicts)
             if record is not None:
-                recording.save(record, Recording(one.number, seed, (), run.digest(), wishes.people))
+                recording.save(record, replace(played, digest=run.digest()))
             click.echo("")
         return status
     from chat_tui.demo.playback import Course
     from chat_tui.demo.screen import DemoScreen
 
     course = Course(once=wishes.once, alone=number is not None)
-    played = _beginning(wishes)
     if record is not None:
         recording.save(record, played)
     glyphs = usual_glyphs(os.environ)
@@ -181,6 +179,7 @@ def _show(screen: "DemoScreen", settings: "Preferences") -> None:
     from chat_tui.settings.schema import MOUSE
     from chat_tui.terminal.driver import Terminal
     from chat_tui.terminal.signals import leaving_on_signals
+    from sync.net.engine.loop_watch import run_watched
 
     app = DemoApp(screen, settings)
     app.driver_class = Terminal
@@ -189,7 +188,7 @@ def _show(screen: "DemoScreen", settings: "Preferences") -> None:
         with leaving_on_signals(app):
             await app.run_async(mouse=settings[MOUSE])
 
-    asyncio.run(shown())
+    run_watched(shown())
     if screen.unkept:
         raise LocalError(screen.unkept)
 

@@ -53,7 +53,7 @@ class LinkChannels:
         """Protocols of sessions that we speak, beyond those that everybody does."""
         self.direct: dict[ChannelId, PeerId] = {}
         """Our channels of two, and with whom: nobody else is shown a proof of them."""
-        self.secrets = secrets
+        self._secrets = secrets
         self._peers = peers
         self._clock = clock
         self._addresses = addresses
@@ -66,8 +66,8 @@ class LinkChannels:
     def link_over(self, stream: SecureStream, address: tuple[str, int]) -> Link:
         """Return the link that a stream becomes; its peer accepts connections at `address`."""
         secrets = {
-            channel: self.secrets.known(channel)
-            for channel in self.secrets
+            channel: self._secrets.known(channel)
+            for channel in self._secrets
             if self.direct.get(channel, stream.peer) == stream.peer
         }
         hides = partial(self._levels.hides, stream.peer)
@@ -96,13 +96,13 @@ class LinkChannels:
             return
         if shared.answer is not None:
             link.send(Proof(shared.answer))
-        if not self.secrets.is_governed(shared.channel):
+        if not self._secrets.is_governed(shared.channel):
             self._greet(link, shared.channel)
             return
         before = link.levels.get(shared.channel)
         self._weigh(link, shared.channel)
         out = before is Level.STUB and link.levels[shared.channel] is before
-        newest = self.secrets.newest(shared.channel)
+        newest = self._secrets.newest(shared.channel)
         if out and newest is not None and link.membership.is_proof(mac, newest.secret):
             # It has a new code, and may ask to be let in again: it has ops to ask for, once more.
             link.send(Presence(shared.channel, "", features=FEATURES))
@@ -157,7 +157,7 @@ class LinkChannels:
                     given = EpochSecret(number, op, secret)
                     self._governance.secret_came(link.peer, channel, given)
             case NoticeFrame(_, told):
-                if self.secrets.is_governed(channel) and link.believes_notice(link.heard_at):
+                if self._secrets.is_governed(channel) and link.believes_notice(link.heard_at):
                     self._governance.told(link.peer, channel, told)
 
     def look_after(self, link: Link) -> None:
@@ -182,7 +182,7 @@ class LinkChannels:
 
     def is_in(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether a peer that has proved a channel may have everything of it."""
-        if not self.secrets.is_governed(channel):
+        if not self._secrets.is_governed(channel):
             return True
         return self._governance.is_in(peer, channel) is True
 
@@ -246,7 +246,7 @@ class LinkChannels:
     def _hand_over(self, link: Link, now: Nanos) -> None:
         """Hand the newest secret to a member who has had the time to prove it and has not."""
         for channel, level in link.levels.items():
-            epoch = self.secrets.newest(channel)
+            epoch = self._secrets.newest(channel)
             if level is not Level.FULL or epoch is None or not epoch.number:
                 continue
             if GOVERNANCE in link.features and link.owes_secret(channel, epoch, now):
@@ -259,7 +259,7 @@ class LinkChannels:
 
         We are in it now, or know of another epoch of it.
         """
-        epochs = self.secrets.known(channel)
+        epochs = self._secrets.known(channel)
         for peer, links in list(self._peers.links.items()):
             if self.direct.get(channel, peer) != peer:
                 continue
@@ -267,10 +267,10 @@ class LinkChannels:
                 joined = link.membership.join(channel, epochs)
                 for mac in joined.proofs:
                     link.send(Proof(mac))
-                if link.membership.is_spent and len([*self.secrets]) < PROOFS_MAX:
+                if link.membership.is_spent and len([*self._secrets]) < PROOFS_MAX:
                     link.close("a new link has room for more proofs")
                     continue
-                if self.secrets.is_governed(channel):
+                if self._secrets.is_governed(channel):
                     self._weigh(link, channel)
                 elif joined.shared:
                     self._greet(link, channel)

@@ -95,6 +95,21 @@ async def linked(
         yield stream
 
 
+@asynccontextmanager
+async def begun(
+    alice: Host,
+) -> AsyncIterator[tuple[Club, SecureStream, SecureStream, Init]]:
+    """A club of Alice's with Eve in it, a link of hers, a stream that both signed, and Alice's."""
+    club = await found(alice)
+    await _let_eve_in(alice, club)
+    async with linked(alice, club, [club.first]) as link, dialled(alice) as stream:
+        await said(link)
+        stream.send_batch([encode_frame(Open(STREAM, 0)), encode(init(stream, club.channel))])
+        first = await answer(stream)
+        assert isinstance(first, Init)
+        yield club, link, stream, first
+
+
 async def said(stream: SecureStream, *frames: Frame) -> list[Frame]:
     """Send frames; return what came until all were read."""
     stream.send_batch([*map(encode_frame, frames), encode_frame(Ping(77, 0))])
@@ -243,19 +258,12 @@ async def test_a_false_secret_of_a_true_epoch_is_refused(tmp_path: Path) -> None
 
 
 async def test_a_member_is_given_all_ops_on_a_stream_that_it_signed(tmp_path: Path) -> None:
-    async with host(tmp_path, "alice") as alice:
-        club = await found(alice)
-        await _let_eve_in(alice, club)
-        async with linked(alice, club, [club.first]) as link, dialled(alice) as stream:
-            await said(link)
-            stream.send_batch([encode_frame(Open(STREAM, 0)), encode(init(stream, club.channel))])
-            first = await answer(stream)
-            assert isinstance(first, Init)
-            assert first.party_id == key_of(alice)
-            stream.send(encode(request(club)))
-            page = await answer(stream)
-            assert isinstance(page, Message)
-            assert page.kind is Payload.GROUP_DELTA_RESPONSE
+    async with host(tmp_path, "alice") as alice, begun(alice) as (club, _, stream, first):
+        assert first.party_id == key_of(alice)
+        stream.send(encode(request(club)))
+        page = await answer(stream)
+        assert isinstance(page, Message)
+        assert page.kind is Payload.GROUP_DELTA_RESPONSE
 
 
 @pytest.mark.parametrize(
@@ -351,29 +359,23 @@ async def test_who_asks_before_it_was_answered_or_answers_unasked_is_cut_off(
 
 
 async def test_who_ends_its_stream_unanswered_is_not_waited_for(tmp_path: Path) -> None:
-    async with host(tmp_path, "alice") as alice:
-        club = await found(alice)
-        await _let_eve_in(alice, club)
-        async with linked(alice, club, [club.first]) as link, dialled(alice) as stream:
-            await said(link)
-            stream.send_batch([encode_frame(Open(STREAM, 0)), encode(init(stream, club.channel))])
-            assert isinstance(await answer(stream), Init)
-            # A head that she lacks makes her ask, on the stream that is there.
-            await said(link, HeartbeatFrame(club.channel, _heads(club, 1)))
-            asked = await answer(stream)
-            assert isinstance(asked, Message)
-            assert asked.kind is Payload.GROUP_DELTA_REQUEST
-            stream.close()
-            await stream.wait_closed()
-            governing = alice.node._runner.groups[club.channel].governing
-            assert governing is not None
-            pulls = governing.catch_ups
+    async with host(tmp_path, "alice") as alice, begun(alice) as (club, link, stream, _):
+        # A head that she lacks makes her ask, on the stream that is there.
+        await said(link, HeartbeatFrame(club.channel, _heads(club, 1)))
+        asked = await answer(stream)
+        assert isinstance(asked, Message)
+        assert asked.kind is Payload.GROUP_DELTA_REQUEST
+        stream.close()
+        await stream.wait_closed()
+        governing = alice.node._runner.groups[club.channel].governing
+        assert governing is not None
+        pulls = governing.catch_ups
 
-            await until(lambda: pulls.latest()[0].ended_at is not None, "it is over")
+        await until(lambda: pulls.latest()[0].ended_at is not None, "it is over")
 
-            [pull] = [one for one in pulls.latest() if one.asked]
-            assert pull.ended_at is not None
-            assert pull.ended_at - pull.began_at < ANSWER_WITHIN * SECOND / 2
+        [pull] = [one for one in pulls.latest() if one.asked]
+        assert pull.ended_at is not None
+        assert pull.ended_at - pull.began_at < ANSWER_WITHIN * SECOND / 2
 
 
 async def test_one_peer_has_few_streams_at_once(tmp_path: Path) -> None:
