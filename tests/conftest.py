@@ -76,6 +76,12 @@ def pytest_configure() -> None:
     gc.set_threshold(*SELDOM)
 
 
+def pytest_collection_finish() -> None:
+    """Leave all tests and modules out whenever garbage is looked for: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure() -> None:
     """Look for garbage once, and no more: pytest and Python do so ten times before they end."""
     gc.collect()
