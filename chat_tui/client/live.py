@@ -438,7 +438,7 @@ class Client:
         if reply_to is not None:
             await refuse_answering(self.history, channel, reply_to)
         body = encode_text(Text(self.nick, text, reply_to=reply_to or ""))
-        return await self._node.submit(channel, Kind.TEXT, body, reply_to)
+        return await self._node.writing.submit(channel, Kind.TEXT, body, reply_to)
 
     async def send_texts(self, channel: ChannelId, texts: Sequence[str]) -> list["Outcome"]:
         """Write texts that answer nothing, in order, as `send_text` does one.
@@ -457,27 +457,29 @@ class Client:
                 bodies.append(encode_text(Text(self.nick, text)))
             except LocalError as error:
                 refused[at] = error
-        written = iter(await self._node.submit_all(channel, Kind.TEXT, bodies))
+        written = iter(await self._node.writing.submit_all(channel, Kind.TEXT, bodies))
         return [refused[at] if at in refused else next(written) for at in range(len(texts))]
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
         self._refuse(channel, Right.WRITE)
-        await self._node.change(channel, await edit_of(self.history, channel, message_id, text))
+        await self._node.writing.change(
+            channel, await edit_of(self.history, channel, message_id, text)
+        )
 
     async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
         """See `chat_tui.client.chat.Chat`."""
         self._refuse(channel, Right.REACT)
         async with self._reacting:  # each names all of ours: the next has to know of this one
             reactions = await toggled(self.history, channel, message_id, emoji)
-            await self._node.change(channel, reactions)
+            await self._node.writing.change(channel, reactions)
         return emoji in reactions.emojis
 
     async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.client.chat.Chat`."""
         hides = self._may(channel, Right.HIDE)
         change = await redaction_of(self.history, channel, message_id, hides_others=hides)
-        await self._node.change(channel, change)
+        await self._node.writing.change(channel, change)
 
     async def _set_state(
         self, channel: ChannelId, kind: StateKind, content: Content | None, name: bytes
@@ -527,9 +529,9 @@ class Client:
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """See `chat_tui.client.chat.Chat`."""
-        if self._node.is_set_aside(channel, message_id):
-            return await self._node.write_anew(channel, message_id)
-        self._node.send_again(channel, message_id)
+        if self._node.writing.is_set_aside(channel, message_id):
+            return await self._node.writing.write_anew(channel, message_id)
+        self._node.writing.send_again(channel, message_id)
         return message_id
 
     async def answer_clock(self, *, follow: bool) -> None:

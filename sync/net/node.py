@@ -7,17 +7,11 @@ on it is released, and the UI is told by calls that only take note.
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeVar
-
-from msgspec.structs import replace
 
 from sync.calimero.governance.ops import Op, OpId
 from sync.calimero.message import STREAM
-from sync.entries import changes
-from sync.entries.changes import Change
-from sync.entries.entry import Kind
 from sync.entries.identity import Identity, verify
 from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
@@ -33,14 +27,14 @@ from sync.manager.announcing import Announcing
 from sync.manager.registry import PROTOCOLS
 from sync.net import clock as system
 from sync.net.attachment import Online
+from sync.net.checks.cross_checks import CrossChecks
 from sync.net.checks.page_checks import PageChecks
 from sync.net.clocks import Clocks
-from sync.net.cross_checks import CrossChecks
 from sync.net.direct_requests import Knocks
 from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
+from sync.net.disk_loads import DiskLoads
 from sync.net.engine.engine import Engine
 from sync.net.engine.key_priority import KeyPriority
-from sync.net.engine.own_inputs import Outcome
 from sync.net.floods import Floods
 from sync.net.governance_links import GovernanceLinks
 from sync.net.governed_node import GovernedNode
@@ -55,46 +49,34 @@ from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
 from sync.net.links.stream import SecureStream
+from sync.net.node_view import NodeView
 from sync.net.options import Options
 from sync.net.outlet import Outlet
 from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
 from sync.net.staged_previews import StagedPreviews
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
-from sync.runner.journal import Journal, Loaded, Retriever, loaded_entries
+from sync.net.writing import Writing
+from sync.runner.journal import Journal, Retriever
 from sync.runner.logbook import Logbook
 from sync.runner.runner import Runner
-from sync.sds.channel import NOT_WAITING
-from sync.sds.message import HistoryEntry
 from sync.sessions.protocol import Protocols
-from sync.structures.ordered_set import SyncId
-from sync.view.acts import looks_after, looks_of, told_of
 from sync.view.frame_tap import Tap
 from sync.view.governance_infos import nameless
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.projection import (
-    channel_info,
-    clock_info,
-    heard_infos,
     info_of,
-    session_infos,
-    with_logs,
 )
-from sync.view.state_projection import info_of_state
 from sync.view.view import (
     NOT_ASKED,
     ChannelInfo,
-    ClockInfo,
     ClockShown,
     ContradictionShown,
     Event,
     FrameKind,
     Level,
-    LineChanged,
-    MessageShown,
     Notice,
-    ReplacedShown,
     Snapshot,
 )
 
@@ -118,6 +100,9 @@ class Node:
 
     _tasks: asyncio.TaskGroup | None = None
     """While it is on the network."""
+
+    view: NodeView
+    """Reads what the UI may know."""
 
     _has_twin = False
     """Whether the person was told that this profile is open twice."""
@@ -150,11 +135,9 @@ class Node:
         self._tap = Tap()
         happenings = Happenings(lambda: self._runner.groups, self.clock.now())
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, happenings, trace)
-        addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.governance = GovernanceLinks(self, journal, identity.peer_id)
         """Governed channels, between the links and the machines."""
-        self.mesh = Mesh(identity, self.clock, self.secrets, addresses, self, self.spawn)
-        self.mesh.channels.protocols = protocols.announced
+        self.mesh = self._made_mesh(protocols)
         self.streams = SessionStreams(identity, self.clock, self.mesh, self, self.spawn, protocols)
         self.catch_ups = CatchUps(identity, self.clock, self.mesh, self, self.spawn)
         self._outlet = Outlet(
@@ -167,11 +150,14 @@ class Node:
             self.logbook,
             self._tap,
             happenings,
-            self._show,
+            lambda event: self.view.show(event),  # noqa: PLW0108  # it is made of what follows
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
-        aside = self._engine.keys.stand_aside
-        self._page_checks = PageChecks(identity.peer_id, self.queue_input, aside)
+        self.loads = DiskLoads(journal, self._engine, self.spawn)
+        self.writing = Writing(self._runner, journal, self._engine, listener, self.spawn)
+        self._page_checks = PageChecks(
+            identity.peer_id, self.queue_input, self._engine.keys.stand_aside
+        )
         self.previews = StagedPreviews(
             self._runner.groups,
             journal,
@@ -200,7 +186,27 @@ class Node:
             self._look_for_floods,
         )
         self._floods = Floods(self.mesh.peers.nick_of)
+        self.view = NodeView(
+            identity.peer_id,
+            self,
+            self.clock,
+            self._runner,
+            self._engine,
+            self.mesh,
+            self._roster,
+            self._online,
+            self.previews,
+            trace,
+            listener,
+        )
         self.governing = self._made_driver(keys)
+
+    def _made_mesh(self, protocols: Protocols) -> Mesh:
+        """Return the links, which announce the protocols."""
+        addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
+        mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
+        mesh.channels.protocols = protocols.announced
+        return mesh
 
     def _made_driver(self, keys: KeyStore) -> GroupDriver:
         """Return the driver of governance, which hears of ops and of secrets."""
@@ -281,44 +287,6 @@ class Node:
         link = self.mesh.peers.link_to(peer)
         return None if link is None else link.stream.remote_noise_static
 
-    async def submit(
-        self, channel: ChannelId, kind: int, body: bytes, about: MessageId | None = None
-    ) -> MessageId:
-        """Write a message, about another one if it says so; returns once it is committed.
-
-        Raises:
-            LocalError: the disk refused it, too much waits already, or the other one is not here
-                or waits for its place.
-        """
-        names = () if about is None else (await self._named(channel, about),)
-        return await self._engine.submit(channel, kind, body, names)
-
-    async def submit_all(
-        self, channel: ChannelId, kind: int, bodies: Sequence[bytes]
-    ) -> Sequence[Outcome]:
-        """Write messages about no other ones; returns what became of each, in order."""
-        return await self._engine.submit_all(channel, kind, bodies)
-
-    async def _named(self, channel: ChannelId, about: MessageId) -> HistoryEntry:
-        """Return how another message names one that is here.
-
-        Raises:
-            LocalError: it is not here.
-        """
-        loaded = await self._journal.load(channel, [about])
-        if about not in loaded:
-            raise LocalError(changes.NOT_HERE)
-        return loaded[about].named
-
-    async def change(self, channel: ChannelId, change: Change) -> MessageId:
-        """Edit, hide or react to a message that is here; returns once that is committed.
-
-        Raises:
-            LocalError: as `submit`, or the message waits for its place, or a limit.
-        """
-        body = changes.encode(change)
-        return await self.submit(channel, changes.kind_of(change), body, change.target)
-
     async def act(self, channel: ChannelId, op: Op) -> OpId:
         """Govern: sign an op of ours and tell it; returns its id once it is committed.
 
@@ -349,17 +317,6 @@ class Node:
         """
         await self._engine.set_state(channel, kind, content, name)
 
-    def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
-        """Send an own, unacknowledged message again.
-
-        Raises:
-            LocalError: it does not wait for anything.
-        """
-        group = self._runner.groups[channel]
-        if message_id not in group.sds.outgoing.pending:
-            raise LocalError(NOT_WAITING)
-        self.queue_input(channel, values.SendAgain(message_id))
-
     def ask_again(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """Ask for missing messages now; for all, if none is named."""
         self.queue_input(channel, values.AskAgain(message_ids))
@@ -377,7 +334,7 @@ class Node:
         Raises:
             LocalError: nothing is asked about it now.
         """
-        question = self.clock_info().question
+        question = self.view.clock_info().question
         if question is None:
             raise LocalError(NOT_ASKED)
         for channel in question.channels:
@@ -386,34 +343,6 @@ class Node:
     def begin_anew(self) -> None:
         """Make all machines anew from the disk: what they were made of was not all there."""
         self._engine.begin_anew()
-
-    def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
-        """Return whether a message is our own and set aside until its time, which is far ahead."""
-        return message_id in self._runner.groups[channel].aside.own()
-
-    async def write_anew(self, channel: ChannelId, message_id: MessageId) -> MessageId:
-        """Write again, as a message of now, what was stamped with a wrong clock.
-
-        Raises:
-            LocalError: as `submit`.
-        """
-        loaded = await self._journal.load(channel, [message_id])
-        written: list[MessageId] = []
-        for one in changes.anew(loaded[message_id].entry):
-            about: tuple[HistoryEntry, ...] = ()
-            if one.about is not None and self._can_name(channel, one.kind, one.about):
-                about = (await self._named(channel, one.about),)
-            entry = (one.kind, one.body, about, one.replaces)
-            written.append(await self._engine.submit(channel, *entry))
-        self._listener(ReplacedShown(channel, message_id, written[0]))
-        return written[0]
-
-    def _can_name(self, channel: ChannelId, kind: int, about: MessageId) -> bool:
-        """Return whether a message written anew is about another one still.
-
-        A reply whose target is set aside, or was written anew itself, becomes a text like others.
-        """
-        return kind != Kind.TEXT or about in self._runner.groups[channel].sds.log.order
 
     @property
     def keys(self) -> KeyPriority:
@@ -537,15 +466,6 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self._engine.written(token, message_id)
 
-    def load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
-        """See `sync.net.outlet.Host`."""
-        self.spawn("mark", self._load_held(channel, wanted))
-
-    async def _load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
-        found = await self._journal.under(channel, wanted.heads, wanted.wanted)
-        if found:
-            self.queue_input(channel, values.HeldLoaded(wanted.peer, found))
-
     def state_set(self, token: int) -> None:
         """See `sync.net.outlet.Host`."""
         self._engine.state_set(token)
@@ -558,9 +478,7 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
         self.streams.end_outsiders(channel)
-        told = self._told_of(channel, ops)
-        for event in [*told, *looks_after(channel, told)]:
-            self._listener(event)
+        self.view.governed(channel, ops)
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
         """See `sync.net.outlet.Host`."""
@@ -581,28 +499,7 @@ class Node:
 
     def clock_judged(self) -> None:
         """See `sync.net.outlet.Host`."""
-        self._listener(ClockShown(self.clock_info()))
-
-    def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
-        """See `sync.net.outlet.Host`."""
-        self.spawn("lines that waited", self._write_again(channel, message_ids))
-
-    async def _write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
-        for message_id in message_ids:
-            await self.write_anew(channel, message_id)
-
-    def load_held_back(
-        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
-    ) -> None:
-        """See `sync.net.outlet.Host`."""
-        self.spawn("history", self._load_held_back(channel, after, limit))
-
-    async def _load_held_back(
-        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
-    ) -> None:
-        load = partial(self._journal.load_held_back, channel, after, limit)
-        outlines = await self._engine.patiently(load)
-        self.queue_input(channel, values.HeldBackLoaded(outlines))
+        self._listener(ClockShown(self.view.clock_info()))
 
     def contradicted(self, found: Contradiction) -> None:
         """See `sync.runner.journal.Watcher`."""
@@ -614,19 +511,6 @@ class Node:
             self.queue_input(channel, values.Damaged(message_ids))
         else:
             self._damaged.setdefault(channel, set()).update(message_ids)
-
-    def load_authors(
-        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
-    ) -> None:
-        """See `sync.net.outlet.Host`."""
-        self.spawn("authors", self._load_authors(channel, requester, message_ids))
-
-    async def _load_authors(
-        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
-    ) -> None:
-        loaded = await self._engine.patiently(partial(self._journal.load, channel, message_ids))
-        named = tuple([loaded[one].named for one in message_ids if one in loaded])
-        self.queue_input(channel, values.AuthorsLoaded(requester, named))
 
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
@@ -765,97 +649,12 @@ class Node:
         if (group := self._runner.groups.get(channel)) is not None:
             self._page_checks.check(group.gate, wanted)
 
-    async def load_entries(
-        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
-    ) -> values.EntriesLoaded:
-        """Return a page of entries, in the order in which they are sent."""
-        if isinstance(wanted, values.LoadNewestEntries):
-            newest = await self._journal.newest_page(channel, wanted.before, wanted.most)
-            falling = tuple(reversed(loaded_entries(newest.entries)))
-            return values.EntriesLoaded(wanted.session, falling, newest.more)
-        if wanted.messages:
-            named = await self._journal.load(channel, wanted.messages)
-            return values.EntriesLoaded(wanted.session, loaded_entries(named.values()))
-        if wanted.ids:
-            found = await self._journal.load_by_sync_ids(channel, wanted.ids)
-            return values.EntriesLoaded(wanted.session, loaded_entries(found))
-        page, more = await self._journal.entries_page(
-            channel, wanted.spans, wanted.after, values.PAGE
-        )
-        return values.EntriesLoaded(wanted.session, loaded_entries(page), more)
-
-    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
-        """Return stored messages by their sync ids."""
-        return await self._journal.load_by_sync_ids(channel, ids)
-
     # --- What the UI may know ------------------------------------------------------------------
 
-    def clock_info(self) -> ClockInfo:
-        """Return what is thought of our clock, and asked about it."""
-        groups, nick_of = self._runner.groups, self.mesh.peers.nick_of
-        return clock_info(groups, self.clock.now(), lambda peer: nick_of(peer) or "")
-
-    def _told_of(self, channel: ChannelId, ops: Sequence[OpId]) -> Sequence[Event]:
-        """Return what to show of ops that were just taken in."""
-        group = self._runner.groups.get(channel)
-        if group is None or group.governing is None:
-            return ()
-        governance = group.governing.governance
-        return told_of(channel, governance, ops, self.identity.peer_id, self._called)
-
-    def _show(self, event: Event) -> None:
-        """Tell an event; a line of who is out, new or changed, is read again, with its mark."""
-        self._listener(event)
-        if isinstance(event, MessageShown | LineChanged):
-            group = self._runner.groups.get(event.line.channel)
-            governing = None if group is None else group.governing
-            for looks in looks_of(event.line, governing):
-                self._listener(looks)
-
-    def _called(self, peer: PeerId) -> str:
-        """Return what somebody goes by now, or went by when they were met; empty if unknown."""
-        if peer == self.identity.peer_id:
-            return self.nick
-        return self.mesh.peers.nick_of(peer) or self.met_as(peer)
-
-    def _channel_info(self, channel: ChannelId, group: Group) -> ChannelInfo:
-        info = channel_info(group, self._runner.memberships[channel], self._called)
-        if (staged := self.previews.current(channel, group)) is not None:
-            info = replace(info, state=info_of_state(staged))
-        if info.governance is None:
-            return info
-        governance = replace(info.governance, levels=self.mesh.channels.levels_of(channel))
-        return replace(info, governance=governance)
-
     def channel_info(self, channel: ChannelId) -> ChannelInfo | None:
-        """Return what a snapshot has of one channel; None where we are not in it."""
-        group = self._runner.groups.get(channel)
-        return None if group is None else self._channel_info(channel, group)
+        """See `sync.net.node_view.NodeView`."""
+        return self.view.channel_info(channel)
 
     def snapshot(self) -> Snapshot:
-        """See `sync.view.view.Snapshot`."""
-        groups = self._runner.groups
-        syncing = {peer for group in groups.values() for peer in group.sessions.by_peer}
-        peers = self._roster.peers(
-            syncing, self.clock.wall() - self.clock.now(), self._runner.inputs.backlog
-        )
-        return Snapshot(
-            me=self.identity.peer_id,
-            nick=self.nick,
-            now=self.clock.now(),
-            port=self.mesh.port,
-            interface=", ".join(interface.address for interface in self._online.interfaces),
-            network=self._online.sentence,
-            channels=tuple(
-                [self._channel_info(channel, group) for channel, group in groups.items()]
-            ),
-            peers=tuple([with_logs(self.announcing, peer) for peer in peers]),
-            sessions=session_infos(groups.values()),
-            heard=heard_infos(groups.values(), lambda peer: self.mesh.peers.nick_of(peer) or ""),
-            trace=self._trace.recent(50),
-            longest_block_ns=self._engine.longest_block,
-            refused=dict(self._roster.refusals),
-            skipped_bytes=dict(self._roster.skipped_bytes),
-            away=self.mesh.channels.away,
-            clock=self.clock_info(),
-        )
+        """See `sync.net.node_view.NodeView`."""
+        return self.view.snapshot()

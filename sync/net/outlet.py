@@ -3,7 +3,7 @@
 Rule: nothing gets here before the commit it depends on.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +13,12 @@ from sync.entries.entry import Entry
 from sync.group import values
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net.clock import Clock
+from sync.net.disk_loads import DiskLoads
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
 from sync.net.staged_previews import StagedPreviews
+from sync.net.writing import Writing
 from sync.runner.journal import Loaded, Retriever
 from sync.runner.logbook import Logbook
 from sync.sds.message import Delivery
@@ -32,34 +34,20 @@ class Host(Protocol):
 
     retriever: Retriever | None
     previews: StagedPreviews
+    loads: DiskLoads
+    writing: Writing
 
     def written(self, token: int, message_id: MessageId) -> None:
         """An own message is committed."""
 
-    def load_held_back(
-        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
-    ) -> None:
-        """Load what waits for history on its way, and feed it."""
-
     def clock_judged(self) -> None:
         """The question about our clock is another one."""
-
-    def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
-        """Write anew, in this order, what of ours waited with the times of a wrong clock."""
-
-    def load_authors(
-        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
-    ) -> None:
-        """Load who wrote messages that `requester` asks for, and feed it."""
 
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
 
     def acted(self, token: int, op: values.OpId) -> None:
         """An op of ours is committed."""
-
-    def load_held(self, channel: ChannelId, wanted: values.LoadHeld) -> None:
-        """Look on the disk what a mark proves, and feed it."""
 
     def state_set(self, token: int) -> None:
         """A register of ours is committed."""
@@ -114,13 +102,13 @@ class Outlet:
                 if self.host.retriever is not None:
                     self.host.retriever.retrieve(channel, wanted)
             case values.LoadAuthors(requester, message_ids):
-                self.host.load_authors(channel, requester, message_ids)
+                self.host.loads.load_authors(channel, requester, message_ids)
             case values.LoadHeldBack(after, limit):
-                self.host.load_held_back(channel, after, limit)
+                self.host.loads.load_held_back(channel, after, limit)
             case values.ClockJudged():
                 self.host.clock_judged()
             case values.WriteAnew(message_ids):
-                self.host.write_again(channel, message_ids)
+                self.host.writing.write_again(channel, message_ids)
             case values.Refused(peer, reason):
                 self.host.refused(peer, reason)
             case values.Acted(token, op):
@@ -161,7 +149,7 @@ class Outlet:
                     self.tapped(channel, None, FrameKind.STATE, content)
                 self.mesh.send_state(channel, contents)
             case values.LoadHeld():
-                self.host.load_held(channel, effect)
+                self.host.loads.load_held(channel, effect)
             case values.TellRoot(peers, root):
                 for peer in peers:
                     self.tapped(channel, peer, FrameKind.ROOT, root)

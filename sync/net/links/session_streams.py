@@ -61,6 +61,18 @@ TRANSFER_FRAME_MAX: Final = 256 * 1024
 """Bytes of one transferred message: twice the largest."""
 
 
+class Loads(Protocol):
+    """Reads from the disk what sessions send."""
+
+    async def load_entries(
+        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
+    ) -> values.EntriesLoaded:
+        """Return a page of entries, in the order in which they are sent."""
+
+    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
+        """Return stored messages by their sync ids."""
+
+
 class Host(Protocol):
     """The node's services for its sessions."""
 
@@ -76,13 +88,9 @@ class Host(Protocol):
     def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether a session with `peer` goes on, or may still get what it lacked."""
 
-    async def load_entries(
-        self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
-    ) -> values.EntriesLoaded:
-        """Return a page of entries, in the order in which they are sent."""
-
-    async def load_by_sync_ids(self, channel: ChannelId, ids: Sequence[SyncId]) -> list[Loaded]:
-        """Return stored messages by their sync ids."""
+    @property
+    def loads(self) -> Loads:
+        """Reads from the disk for sessions."""
 
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
@@ -167,7 +175,7 @@ class SessionStreams:
         self, channel: ChannelId, wanted: values.LoadEntries | values.LoadNewestEntries
     ) -> tuple[bytes, ...]:
         """Feed a page of entries to the machine, which says in what payloads it leaves."""
-        self._host.queue_input(channel, await self._host.load_entries(channel, wanted))
+        self._host.queue_input(channel, await self._host.loads.load_entries(channel, wanted))
         return ()
 
     def peer_of(self, session: values.SessionId) -> PeerId | None:
@@ -263,7 +271,7 @@ class SessionStreams:
                 yield frame
 
         async def load(page: Sequence[SyncId]) -> Iterator[bytes]:
-            return frames(await self._host.load_by_sync_ids(channel, page))
+            return frames(await self._host.loads.load_by_sync_ids(channel, page))
 
         async def write(stream: SecureStream, _: int) -> None:
             async with asyncio.timeout(SESSION_WITHIN / SECOND), StreamWriter(stream) as writer:

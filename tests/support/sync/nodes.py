@@ -324,7 +324,7 @@ class Host:
     async def write(self, channel: ChannelId, text: str) -> MessageId:
         """Write a message; returns once it is committed."""
         body = encode_text(Text(self.name, text))
-        return await self.node.submit(channel, Kind.TEXT, body)
+        return await self.node.writing.submit(channel, Kind.TEXT, body)
 
 
 @asynccontextmanager

@@ -78,13 +78,13 @@ async def test_a_line_of_who_is_out_is_read_again_whenever_it_changes(tmp_path: 
         await together(club, alice, bob, mallory)
         line = await mallory.write(club.channel, "buy this")
         await until(lambda: all("buy this" in one.texts() for one in (alice, bob)), "it came")
-        await bob.node.change(club.channel, Reactions(line, ("+1",)))
+        await bob.node.writing.change(club.channel, Reactions(line, ("+1",)))
         await until(lambda: alice.shown(LineChanged), "it is reacted to")
         assert not alice.shown(LooksShown)
 
         await remove(alice, club, mallory)
         await until(lambda: level(bob, mallory, club) is Level.STUB, "bob knows of it")
-        await bob.node.change(club.channel, Reactions(line, ("-1",)))
+        await bob.node.writing.change(club.channel, Reactions(line, ("-1",)))
         await until(lambda: len(alice.shown(LineChanged)) > 1, "it is reacted to otherwise")
 
         changed = max(at for at, one in enumerate(alice.events) if isinstance(one, LineChanged))

@@ -146,8 +146,8 @@ async def test_what_was_written_with_a_clock_a_day_ahead_is_set_aside_and_can_be
         assert alice.shown(WithdrawnShown) == [WithdrawnShown(TEA, (early,))]
         assert "/resend" in alice.notices()
 
-        await until(lambda: alice.node.is_set_aside(TEA, early), "alice began anew")
-        anew = await alice.node.write_anew(TEA, early)
+        await until(lambda: alice.node.writing.is_set_aside(TEA, early), "alice began anew")
+        anew = await alice.node.writing.write_anew(TEA, early)
         await until(lambda: len(bob.texts()) == len(carol.texts()) == 2, "the others read both")
 
         assert bob.texts() == carol.texts() == ["is anybody there?", "hello from tomorrow"]

@@ -354,7 +354,7 @@ async def test_who_proves_no_channel_stays_a_stranger_whatever_its_key(tmp_path:
 async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -> None:
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await alice.write(TEA, "stored")
-        [loaded] = await alice.node.load_by_sync_ids(TEA, await sync_ids(alice))
+        [loaded] = await alice.node.loads.load_by_sync_ids(TEA, await sync_ids(alice))
         waku = WakuMessage(loaded.payload, content_topic(TEA), loaded.entry.header.created_ns)
         async with (
             session(bob, RECONCILIATION, TEA_SECRET) as begun,

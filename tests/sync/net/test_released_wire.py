@@ -167,7 +167,7 @@ async def test_a_released_program_is_sent_a_reply_as_a_text_that_it_can_read(
         await until(lambda: alice.node.mesh.peers.nick_of(eve) == "eve", "she is here")
         asked = await alice.write(TEA, "who comes?")
         body = encode_text(Text("alice", "I do", reply_to=asked))
-        reply = await alice.node.submit(TEA, Kind.TEXT, body, asked)
+        reply = await alice.node.writing.submit(TEA, Kind.TEXT, body, asked)
 
         entry = None
         while entry is None or entry.message_id != reply:

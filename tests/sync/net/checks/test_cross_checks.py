@@ -18,8 +18,8 @@ from sync.group import values
 from sync.group.governing import Governing
 from sync.group.group import Group
 from sync.machine import SECOND, ChannelId
-from sync.net import cross_checks
-from sync.net.cross_checks import REST, CrossChecks
+from sync.net.checks import cross_checks
+from sync.net.checks.cross_checks import REST, CrossChecks
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import History, key, person
 from tests.support.sync.groups import NOW, Member
