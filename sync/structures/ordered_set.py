@@ -81,7 +81,7 @@ ms. More are read at once: at a start nothing of the channel is on the screen ye
 
 
 class OrderedSet:
-    """A set of `SyncId`, sorted, 72 bytes each, with the fingerprint of any range at once.
+    """A set of `SyncId`, sorted, 48 bytes each, with the fingerprint of any range at once.
 
     Args:
         group: what fingerprints are made of.
@@ -275,11 +275,8 @@ class OrderedSet:
     def fingerprint(self, lower: SyncId, upper: SyncId) -> bytes:
         """Return the sum over the range (Waku Sync, "Fingerprint"); zeros when it is empty."""
         self._put_in()
-        long, late = (
-            self._group.subtract(run.totals[run.row_of(upper)], run.totals[run.row_of(lower)])
-            for run in self._runs()
-        )
-        return self._group.add(long[None], late[None]).tobytes()
+        places = np.array([[run.row_of(bound) for run in self._runs()] for bound in (lower, upper)])
+        return self.fingerprints(places[:1], places[1:]).tobytes()
 
     def items(self, lower: SyncId, upper: SyncId) -> list[SyncId]:
         """Return the ids in the range, rising."""
@@ -362,10 +359,19 @@ class OrderedSet:
 
     def fingerprints(self, lower: Places, upper: Places) -> Words:
         """Return the sums over ranges, (n, width); see `places`."""
-        long, late = (
-            self._group.subtract(run.totals[upper[..., at]], run.totals[lower[..., at]])
-            for at, run in enumerate(self._runs())
-        )
+        return self.fingerprints_between(np.stack((lower, upper), axis=1))[:, 0]
+
+    def fingerprints_between(self, edges: Places) -> Words:
+        """Return the sums between bounds that follow one another.
+
+        Args:
+            edges: places, (..., n + 1, 2).
+
+        Returns:
+            (..., n, width).
+        """
+        sums = [run.sums_before(edges[..., at]) for at, run in enumerate(self._runs())]
+        long, late = [self._group.subtract(one[..., 1:, :], one[..., :-1, :]) for one in sums]
         return self._group.add(long, late)
 
     def items_of(self, lower: Places, upper: Places) -> list[tuple[SyncId, ...]]:

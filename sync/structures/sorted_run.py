@@ -1,7 +1,8 @@
-"""A sorted run of ids in numpy columns, with the running fingerprint of all before each.
+"""A sorted run of ids in numpy columns, with the running fingerprint of all before every fourth.
 
 The fingerprint of a range is the difference of two running ones, so it costs two look-ups however
-many ids are in it. The group decides what fingerprints are made of, and how two are combined.
+many ids are in it, and at most three more ids at each. The group decides what fingerprints are made
+of, and how two are combined.
 
 Rule: the rows of a run are never changed or moved in place, only rows behind its end are written;
 so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new run.)
@@ -35,7 +36,7 @@ HASH_WORDS: Final = 4
 """A hash is held as four 64-bit words of its raw bytes."""
 
 CAPACITY_MIN: Final = 64
-"""The first allocation, 5 kB; from there it grows by an eighth, so an append is O(1)."""
+"""The first allocation, 3 kB; from there it grows by an eighth, so an append is O(1)."""
 
 
 class SyncId(NamedTuple):
@@ -111,8 +112,12 @@ class Group(Protocol):
         """Return the differences, row by row."""
 
 
-SUMMED_TOGETHER: Final = 2_048
-"""Ids whose sums are made at once: of many, new memory would take longer than the sums."""
+BLOCK: Final = 4
+"""Ids for which one running fingerprint is kept, 32 bytes: one for each id would be two fifths of a
+set's memory, and one for eight would make looking up a range twice as long."""
+
+SUMMED_TOGETHER: Final = 512
+"""Blocks whose sums are made at once: of many, new memory would take longer than the sums."""
 
 
 class Xor:
@@ -140,7 +145,8 @@ class Run:
     """Ids in rising order, each once: rows `start` to `end` of three columns.
 
     Hashes are kept word by word, so that whoever looks for some among all reads one word of each.
-    `totals` has a row more than ids: row n is the sum of the values of all rows before n.
+    `totals` has a row more than whole blocks: row n is the sum of the values of all rows before
+    block n. Whoever looks at a row adds those of its own block.
     """
 
     group: Group
@@ -157,18 +163,18 @@ class Run:
 
     @classmethod
     def of(cls, group: Group, timestamps: Words, hashes: Words) -> "Run":
-        """Return a run of these columns, which rise; 72 bytes an id."""
+        """Return a run of these columns, which rise; 48 bytes an id."""
         count = len(timestamps)
-        totals = np.zeros((count + 1, group.width), np.uint64)
-        if count:
-            totals[1:] = group.running(group.values(timestamps, hashes))
-        return cls(group, timestamps, np.asfortranarray(hashes), totals, 0, count)
+        totals = np.zeros((count // BLOCK + 1, group.width), np.uint64)
+        run = cls(group, timestamps, np.asfortranarray(hashes), totals, 0, count)
+        run._sum_up(0)
+        return run
 
     @classmethod
     def with_room(cls, group: Group, count: int) -> "Run":
         """Return a run without ids that has room for so many, and for an eighth more."""
         capacity = count + max(CAPACITY_MIN, count // 8)
-        totals = np.empty((capacity + 1, group.width), np.uint64)
+        totals = np.empty((capacity // BLOCK + 1, group.width), np.uint64)
         totals[0] = 0
         return cls(group, np.empty(capacity, np.uint64), _room(capacity), totals)
 
@@ -184,6 +190,21 @@ class Run:
     def memory(self) -> int:
         """Bytes of the columns."""
         return self.timestamps.nbytes + self.hashes.nbytes + self.totals.nbytes
+
+    def sums_before(self, rows: Positions) -> Words:
+        """Return the sum of the values before each of these rows, (...) -> (..., width).
+
+        Sums are those from some row on, the same one for all: only differences say something.
+        """
+        flat = rows.ravel()
+        sums = self.totals[flat // BLOCK]
+        beyond = flat % BLOCK
+        for back in range(1, BLOCK):
+            at = np.flatnonzero(beyond >= back)
+            before = flat[at] - back
+            values = self.group.values(self.timestamps[before], self.hashes[before])
+            sums[at] = self.group.add(sums[at], values)
+        return sums.reshape(*rows.shape, self.group.width)
 
     def id_at(self, row: int) -> SyncId:
         """Return the id in a row."""
@@ -247,12 +268,10 @@ class Run:
         if end == len(self.timestamps):
             self._grow(max(CAPACITY_MIN, len(self) + len(self) // 8))
             end = self.end
-        row = slice(end, end + 1)
         self.timestamps[end] = sync_id.timestamp
         self.hashes[end] = np.frombuffer(sync_id.hash, np.uint64)
-        value = self.group.values(self.timestamps[row], self.hashes[row])
-        self.totals[end + 1] = self.group.add(self.totals[row], value)[0]
         self.end = end + 1
+        self._sum_up(end)
 
     def inserted(self, row: int, sync_id: SyncId) -> "Run":
         """Return a run with an id more, before the one in `row`: for short runs."""
@@ -290,14 +309,8 @@ class Run:
             self._grow(count + count // 8)
         end, last = self.end, self.end + len(timestamps)
         self.timestamps[end:last], self.hashes[end:last] = timestamps, hashes
-        for at in range(0, last - end, SUMMED_TOGETHER):
-            some = slice(at, at + SUMMED_TOGETHER)
-            sums = self.group.running(self.group.values(timestamps[some], hashes[some]))
-            first = end + at
-            self.totals[first + 1 : first + 1 + len(sums)] = self.group.add(
-                sums, self.totals[first : first + 1]
-            )
         self.end = last
+        self._sum_up(end)
 
     def snapshot(self) -> "Run":
         """Return this run as it is now."""
@@ -306,17 +319,41 @@ class Run:
     def _hash(self, row: int) -> bytes:
         return bytes(self.hashes[row])
 
+    def _sum_up(self, since: int) -> None:
+        """Sum the blocks that are whole now, and were not while the end was at `since`."""
+        whole = self.end // BLOCK
+        for block in range(since // BLOCK, whole, SUMMED_TOGETHER):
+            last = min(block + SUMMED_TOGETHER, whole)
+            rows = slice(block * BLOCK, last * BLOCK)
+            values = self.group.values(self.timestamps[rows], self.hashes[rows])
+            running = self.group.running(_sums(self.group, values))
+            self.totals[block + 1 : last + 1] = self.group.add(
+                running, self.totals[block : block + 1]
+            )
+
     def _grow(self, capacity: int) -> None:
         """Copy the ids into columns of `capacity` rows, leaving the old ones to the snapshots."""
-        count = len(self)
+        first = self.start - self.start % BLOCK  # so that blocks stay the same
+        count = self.end - first
+        capacity += self.start - first
         timestamps = np.empty(capacity, np.uint64)
         hashes = _room(capacity)
-        totals = np.empty((capacity + 1, self.group.width), np.uint64)
-        timestamps[:count] = self.timestamps[self.start : self.end]
-        hashes[:count] = self.hashes[self.start : self.end]
-        totals[: count + 1] = self.totals[self.start : self.end + 1]
+        totals = np.empty((capacity // BLOCK + 1, self.group.width), np.uint64)
+        timestamps[:count] = self.timestamps[first : self.end]
+        hashes[:count] = self.hashes[first : self.end]
+        whole = count // BLOCK + 1
+        totals[:whole] = self.totals[first // BLOCK : first // BLOCK + whole]
         self.timestamps, self.hashes, self.totals = timestamps, hashes, totals
-        self.start, self.end = 0, count
+        self.start, self.end = self.start - first, count
+
+
+def _sums(group: Group, values: Words) -> Words:
+    """Return the sum of each block of values, (blocks * BLOCK, width) -> (blocks, width)."""
+    blocks = values.reshape(-1, BLOCK, group.width)
+    sums = blocks[:, 0]
+    for at in range(1, BLOCK):
+        sums = group.add(sums, blocks[:, at])
+    return sums
 
 
 def _room(count: int) -> Words:

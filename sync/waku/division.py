@@ -223,7 +223,7 @@ class Divider:
         between = self._local.places_of(cuts)
         edges = np.concatenate((lower[:, None], between, upper[:, None]), axis=1)
         counts = (edges[:, 1:] - edges[:, :-1]).sum(axis=2)
-        fingerprints = self._local.fingerprints(edges[:, :-1], edges[:, 1:])
+        fingerprints = self._local.fingerprints_between(edges)
         return Cut(cuts, edges, counts, fingerprints, rising)
 
     def split(self, bounds: Bounds, parts: int) -> Division:
@@ -236,7 +236,7 @@ class Divider:
             [upper.hash for upper in uppers[:-1]],
             edges,
             counts.tolist(),
-            self._local.fingerprints(edges[:-1], edges[1:]).tobytes(),
+            self._local.fingerprints_between(edges).tobytes(),
             self._few(edges[None], counts[None])[0],
         )
 

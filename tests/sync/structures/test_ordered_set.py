@@ -22,7 +22,7 @@ from sync.structures.ordered_set import (
     rungs,
     shortened,
 )
-from sync.structures.sorted_run import Group, Run, Words, Xor, columns_of
+from sync.structures.sorted_run import BLOCK, CAPACITY_MIN, Group, Run, Words, Xor, columns_of
 from tests.support.storage.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)
@@ -218,6 +218,27 @@ def test_the_upper_bound_is_exclusive_and_the_lower_inclusive() -> None:
     assert ordered.items(items[0], items[2]) == items[:2]
 
 
+@pytest.mark.parametrize(("group", "total"), [(Xor(), xor), (Sum128(), sum128)])
+@pytest.mark.parametrize("pruned", range(2 * BLOCK))
+def test_what_grows_after_it_was_pruned_has_the_same_fingerprints(
+    group: Group, total: Callable[[list[SyncId]], bytes], pruned: int
+) -> None:
+    items = [numbered(number, 10 * number) for number in range(3 * CAPACITY_MIN)]
+    ordered = OrderedSet(group)
+    for item in items[:CAPACITY_MIN]:
+        ordered.insert(item)
+    ordered.prune(items[pruned])
+    snapshot = ordered.frozen()
+    for item in items[CAPACITY_MIN:]:
+        ordered.insert(item)
+
+    for at in range(pruned, CAPACITY_MIN):
+        assert snapshot.fingerprint(items[at], END) == total(items[at:CAPACITY_MIN])
+    for at in range(pruned, len(items)):
+        assert ordered.fingerprint(items[at], END) == total(items[at:])
+        assert ordered.fingerprint(ORIGIN, items[at]) == total(items[pruned:at])
+
+
 def test_a_snapshot_takes_no_inserts() -> None:
     snapshot = filled([numbered(1)]).frozen()
 
@@ -245,9 +266,9 @@ class Counting(Xor):
     def __init__(self) -> None:
         self.rows = 0
 
-    def running(self, values: Words) -> Words:
-        self.rows += len(values)
-        return super().running(values)
+    def values(self, timestamps: Words, hashes: Words) -> Words:
+        self.rows += len(timestamps)
+        return super().values(timestamps, hashes)
 
 
 def test_no_id_that_is_added_moves_more_than_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
