@@ -11,7 +11,7 @@ Rules:
 4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
 5. A governed channel has a secret for each epoch: the newest few are proved unasked, and every one
    that the peer proves. Whoever is out is shown none, unless they prove the newest: they have been
-   given a new code, and ask to be let in again.
+   given a new code, and ask to be let in again. Once let in, they are shown what was held back.
 6. The responder, too, proves its governed channels unasked, those that the initiator has not proved
    by its first ping: one who was away for long, or is out, knows other epochs than are shown to it.
 """
@@ -142,6 +142,15 @@ class Membership:
             if not epochs[0].op:
                 self.share(channel)
         return Joined(tuple(self._show_epochs(channel)), channel in self.proved)
+
+    def held_back(self, channel: ChannelId) -> list[bytes]:
+        """The proofs to send once the peer is let in that was out when they were due."""
+        heard = [
+            self._show(channel, one.secret)
+            for one in self._secrets[channel]
+            if self._was_heard(self._expected[channel, one.secret])
+        ]
+        return [*self._show_epochs(channel), *(mac for mac in heard if mac is not None)]
 
     def leave(self, channel: ChannelId) -> None:
         """Forget `channel`: from now on a proof of it proves nothing."""

@@ -205,6 +205,9 @@ class LinkChannels:
             return
         link.levels[channel] = level
         if level is Level.FULL:
+            if before is Level.STUB:
+                for mac in link.membership.held_back(channel):
+                    link.send(Proof(mac))
             link.membership.share(channel)
             self._greet(link, channel)
             if (before_now := link.presences.get(channel)) is not None:

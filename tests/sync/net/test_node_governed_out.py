@@ -7,6 +7,7 @@ import pytest
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Role, SetRole
 from sync.entries.changes import Reactions
+from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
 from sync.view.view import DiscardedShown, LineChanged, LooksShown
@@ -111,6 +112,29 @@ async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path
         again = alice.node.mesh.peers.link_to(mallory.me)
         assert again is not None
         assert not again.membership._shown  # no proof was shown to who is out
+
+
+@pytest.mark.parametrize("rotations", [0, EPOCHS_SHOWN_MAX + 1])
+async def test_who_is_let_in_again_over_a_link_made_while_out_is_told_and_reads_on(
+    tmp_path: Path, rotations: int
+) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        club = await found(alice)
+        await together(club, alice, bob)
+        alice.node.mesh.block(bob.me)
+        await until(lambda: not alice.node.mesh.peers.links.get(bob.me), "cut")
+        await remove(alice, club, bob)
+        for _ in range(rotations):
+            await rotate(alice, club)
+        alice.node.mesh.unblock(bob.me)
+        await bob.node.mesh.connect(HOST, alice.port)
+        await until(lambda: role(bob, club, bob) is Role.NONE, "bob is told that he is out")
+
+        await add(alice, club, bob)
+        await until(lambda: role(bob, club, bob) is Role.MEMBER, "bob knows that he is in again")
+        await alice.write(club.channel, "welcome back")
+
+        await until(lambda: "welcome back" in bob.texts(), "bob reads on")
 
 
 async def test_an_unknown_key_with_an_ended_code_gets_a_bare_notice(tmp_path: Path) -> None:
