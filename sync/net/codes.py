@@ -1,8 +1,8 @@
 """Codes of governed channels that we give out: the same one while it is valid."""
 
-from sync.calimero.governance.dag import founder
+from sync.calimero.governance.dag import Act, founder
 from sync.calimero.governance.governance import Governance
-from sync.calimero.governance.ops import Invite, Role
+from sync.calimero.governance.ops import Invite, Join, Role
 from sync.calimero.governance.rights import code_ended
 from sync.calimero.governance.tickets import invitation, public_half
 from sync.entries.membership import Membership
@@ -19,7 +19,9 @@ class Codes:
         self._store = store
 
     async def valid(self, channel: ChannelId, governance: Governance, role: Role) -> bytes | None:
-        """Return the seed of a code of ours that still lets in with a role; None if none does.
+        """Return the seed of a code of ours that lets everybody in with a role; None if none does.
+
+        One by which somebody entered who has left lets them in no more.
 
         Raises:
             StorageError: the disk refused.
@@ -29,10 +31,10 @@ class Codes:
         for ticket in await self._store.tickets(channel):
             if ticket.secret is not None:
                 continue  # of a code by which we enter
-            given = _role_of(governance, ticket)
+            given = _valid(governance, ticket)
             if given is None:
                 ended.append(ticket)
-            elif given is role:
+            elif _role_of(given) is role and not _was_left(governance, given):
                 seed = ticket.seed
         await self._store.forget_tickets(channel, ended)
         return seed
@@ -57,12 +59,24 @@ def code_of(governance: Governance, membership: Membership, secret: bytes, seed:
     return invite.encode(invite.Invite(name, membership.channel, secret, membership.profile, entry))
 
 
-def _role_of(governance: Governance, ticket: Ticket) -> Role | None:
-    """Return the role that a ticket of ours gives; None if it gives none, or no more."""
+def _valid(governance: Governance, ticket: Ticket) -> Act | None:
+    """Return the invitation of a ticket of ours; None if it lets in nobody, or nobody any more."""
     given, state = invitation(governance, ticket.public), governance.now
     if given is None or not state.counting & given.bit:
         return None
-    if code_ended(governance.projection, given.number, state):
-        return None
+    return None if code_ended(governance.projection, given.number, state) else given
+
+
+def _role_of(given: Act) -> Role:
     assert isinstance(given.op, Invite)
     return given.op.role
+
+
+def _was_left(governance: Governance, given: Act) -> bool:
+    """Return whether somebody who entered by an invitation is out."""
+    return any(
+        isinstance(act.op, Join)
+        and act.op.invite == given.id
+        and governance.now.role(act.signer) is Role.NONE
+        for act in governance.dag.acts
+    )

@@ -10,6 +10,7 @@ from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Op, OpId
 from sync.entries.membership import Membership
+from sync.group import values
 from sync.machine import ChannelId, PeerId
 from sync.net.governance_links import GovernanceLinks
 from sync.net.links.channel_secrets import ChannelSecrets
@@ -31,6 +32,9 @@ class Node(Protocol):
         self, read: Callable[[], Awaitable[tuple[bytes, ...]]]
     ) -> tuple[bytes, ...]:
         """Return what `read` reads, however long the disk refuses."""
+
+    def queue_input(self, channel: ChannelId, event: values.Input) -> None:
+        """Give an input to the channel's machines."""
 
     def noise_key(self, peer: PeerId) -> bytes | None:
         """Return the Noise static key of `peer`, if it is connected."""
@@ -88,6 +92,13 @@ class GovernedNode(Struct, frozen=True):
             self.node.governance.learn_epoch(channel, secret)
         else:
             self.node.secrets.add_epoch(channel, secret)  # it is proved once it is taken up
+
+    def ask_for_ops(self, channel: ChannelId) -> None:
+        """See `sync.net.governing.Host`."""
+        group = self.runner.groups.get(channel)
+        if group is not None and group.governing is not None:
+            for peer in group.governing.nearby:
+                self.node.queue_input(channel, values.OpsOffered(peer))
 
     def next_lamport(self, channel: ChannelId) -> int:
         """See `sync.net.governing.Host`."""

@@ -77,6 +77,9 @@ class Host(epochs.Host, entering.Host, Protocol):
     def membership(self, channel: ChannelId) -> Membership | None:
         """Return a channel that we are in."""
 
+    def ask_for_ops(self, channel: ChannelId) -> None:
+        """Ask whoever gives us ops of a channel, and not all of it, for those that we lack."""
+
     def next_lamport(self, channel: ChannelId) -> int:
         """Return a Lamport time above all that is delivered in a channel."""
 
@@ -190,6 +193,7 @@ class GroupDriver:
         if self._host.membership(membership.channel) is not None and ticket.secret is not None:
             self.epochs.add_loose(membership, ticket.secret)
             self.entering.add(membership.channel, ticket)
+            self._host.ask_for_ops(membership.channel)  # its invitation may be newer than these
             self._host.spawn("governance", self._follow(membership.channel))
 
     def on_secret(self, channel: ChannelId, secret: EpochSecret) -> None:
@@ -239,7 +243,9 @@ class GroupDriver:
     # --- Members -------------------------------------------------------------------------------
 
     async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> bool:
-        """Let somebody in; returns whether they know of the channel: they were in, or asked.
+        """Let somebody in; returns whether they have the channel: they were removed, or asked.
+
+        Who left has let go of it.
 
         Raises:
             LocalError: we may not, or their keys are not known; says which.
@@ -247,9 +253,12 @@ class GroupDriver:
         key = Key(bytes.fromhex(peer))
         governance = await self._governance(channel)
         asking = {one.key for one in governance.asking(governance.now)}
-        knows = key in governance.now.people or key in asking
+        standing = governance.now.people.get(key)
+        was_removed = standing is not None and not isinstance(
+            governance.dag.acts[standing.act].op, Leave
+        )
         await self._act(channel, Add(key, await self._noise_of(governance, peer), role))
-        return knows
+        return was_removed or key in asking
 
     async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
         """Return somebody's Noise key: of their link, of what they signed, or of earlier links.

@@ -15,6 +15,9 @@ from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
 
+NEVER = (3600.0, 3600.0)
+"""Seconds until a program changes the secret because somebody who is out has it."""
+
 
 async def test_a_founded_channel_is_among_ours_and_is_there_after_a_restart(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
@@ -162,3 +165,61 @@ def role_of(client: Client, channel: ChannelId, other: Client) -> Role:
     assert info.governance is not None
     roles = {one.peer: one.role for one in info.governance.members}
     return roles.get(other.identity.peer_id, Role.NONE)
+
+
+async def test_who_left_comes_back_by_a_code_that_is_asked_for_then(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        alice._node.governing.epochs.rotate_after = NEVER
+        team = await _both_in(alice, bob)
+        code = await alice.governing.invite(team)
+        await _leaves(alice, bob, team)
+
+        new = await alice.governing.invite(team)
+        assert new != code
+        assert new == await alice.governing.invite(team)
+        await bob.governing.join(new)
+
+        await until(lambda: member(bob, team, bob), "bob is in again, and knows it")
+
+
+async def test_a_new_code_lets_in_also_where_an_old_one_was_tried_before(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        alice._node.governing.epochs.rotate_after = NEVER
+        team = await _both_in(alice, bob)
+        code = await alice.governing.invite(team)
+        await _leaves(alice, bob, team)
+        await bob.governing.join(code)
+        await until(lambda: bob._node.governing.entering._tickets[team] == {}, "it was tried")
+
+        await bob.governing.join(await alice.governing.invite(team, Role.READER))
+
+        await until(lambda: role_of(bob, team, bob) is Role.READER, "bob is in again")
+
+
+async def test_who_left_and_is_added_is_sent_the_code(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        heard = Heard(bob)
+        team = await _both_in(alice, bob)
+        await _leaves(alice, bob, team)
+
+        await alice.governing.add(team, bob.identity.peer_id)
+
+        [text] = await heard.texts(1)
+        await bob.governing.join(text.rpartition(" ")[2])
+        await until(lambda: member(bob, team, bob), "bob is in again, and knows it")
+
+
+async def _both_in(alice: Client, bob: Client) -> ChannelId:
+    """Found a channel, and have bob enter it by a code."""
+    team = await alice.governing.found("team")
+    await meet(alice, bob)
+    await bob.governing.join(await alice.governing.invite(team))
+    await until(lambda: member(bob, team, bob), "bob is in")
+    return team
+
+
+async def _leaves(alice: Client, bob: Client, team: ChannelId) -> None:
+    """Have bob leave, and wait until alice has heard it."""
+    await bob.governing.leave(team)
+    await until(lambda: not member(alice, team, bob), "alice hears it")
+    await until(lambda: team not in bob._node.groups, "bob has let go of it")
