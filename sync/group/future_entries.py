@@ -17,9 +17,13 @@ PARKED_MAX = 2000
 twenty of them. Members with standing who are here are taken beyond it."""
 
 AHEAD = (
-    "This computer's clock was ahead of the others'; they see what you write once their clocks get "
-    "there. Set the clock right."
+    "What you wrote here before bears a time that this computer's clock has not reached. If that "
+    "was ahead then, others see what you write once their clocks get there; if it is behind now, "
+    "they see it at once. Set the clock right."
 )
+"""Our stamps rise over restarts; which clock was wrong, the one of then or that of now, they do not
+tell."""
+
 WITHDRAWN = (
     "This computer's clock was wrong. Messages whose time is far ahead are set aside until then, "
     "here as everywhere: {count}. /resend sends yours anew, one at a time."
