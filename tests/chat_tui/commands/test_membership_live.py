@@ -200,6 +200,24 @@ async def test_leave_tells_the_others(tmp_path: Path) -> None:
         assert "gone   bob · left" in (await done(alice, "/members", plans)).text
 
 
+async def test_who_was_removed_and_gives_the_channel_up_is_told_how_it_comes_back(
+    tmp_path: Path,
+) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        plans = await founded(alice)
+        await let_in(alice, bob, plans)
+        await done(alice, "/kick bob", plans)
+        await sees(bob, plans, lambda now: now.departure is not None, "bob knows that he is out")
+
+        given_up = await done(bob, "/leave", plans)
+        await done(alice, "/add bob", plans)
+        code = (await done(alice, "/invite", plans)).text
+        await bob.governing.join(next(word for word in code.split() if word.startswith("chat1-")))
+
+        assert given_up.text.endswith("once an admin's /add has let you in, a code brings it back.")
+        await sees(bob, plans, lambda now: len(now.members) == 2, "bob is in again")
+
+
 async def test_an_admin_hides_what_another_wrote(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         plans = await founded(alice)
