@@ -28,6 +28,9 @@ from sync.sim.shapes import line
 CRASH_LASTS: Final[Nanos] = 3 * SECOND
 """From a crash to the start after it."""
 
+PEERS: Final = 5
+"""People of a run where no option says how many."""
+
 PATIENCE_S: Final = 2.0
 """Seconds of computing before a bar shows how far it is."""
 
@@ -69,15 +72,21 @@ class Request(Struct, frozen=True):
         """Return what the options say: rooms say how many people there are, and reconcile.
 
         Raises:
-            click.UsageError: options that contradict each other.
+            click.UsageError: options that contradict each other, or one without another.
         """
-        peers, rooms = options["peers"], options["rooms"]
+        if options["layout"] is not None and options["export"] is None:
+            raise click.UsageError("--layout says how to export: name --export DIR as well.")
+        rooms = options["rooms"]
+        peers = sum(rooms) or PEERS if options["peers"] is None else options["peers"]
         if options["line"]:
             if rooms:
                 raise click.UsageError("A line is rooms of one: name --line or --rooms, not both.")
             if peers > MESH_PEERS_MAX:
                 raise click.UsageError(f"A line has {MESH_PEERS_MAX} people at most.")
             rooms = line(peers)
+        elif rooms and peers != sum(rooms):
+            sizes = ",".join(map(str, rooms))
+            raise click.UsageError(f"--rooms {sizes} are {sum(rooms)} people: leave --peers out.")
         if rooms and (options["hostile"] or options["mesh"] is False):
             other = "--hostile" if options["hostile"] else "--broadcast"
             raise click.UsageError(f"{other} needs all to reach all: no --line, and no --rooms.")
@@ -85,11 +94,16 @@ class Request(Struct, frozen=True):
             raise click.UsageError("At least two participants must not be hostile.")
         if options["hostile"] and options["mesh"] is False:
             raise click.UsageError("--hostile needs links: leave out --broadcast.")
-        if rooms:
-            options = {**options, "peers": sum(rooms), "rooms": rooms, "reconcile": True}
-        if options["protocol"] is not None:
-            options = {**options, "reconcile": True}
-        return cls(**options)
+        compares = bool(rooms) or options["protocol"] is not None
+        if compares and options["reconcile"] is False:
+            raise click.UsageError("--line, --rooms and --protocol reconcile: no --no-reconcile.")
+        settled = {
+            "peers": peers,
+            "rooms": rooms,
+            "reconcile": compares or bool(options["reconcile"]),
+            "layout": options["layout"] or "one",
+        }
+        return cls(**{**options, **settled})
 
     def scenario(self, seed: int) -> Scenario:
         """Return the run of `seed`."""

@@ -79,7 +79,7 @@ MILLISECONDS: Final = NumberRange(0, 1000 * WEEK_S)
 def simulation_options(command: F) -> F:
     """Add the options that say what is simulated."""
     options: list[tuple[str, dict[str, Any]]] = [
-        ("--peers", {"default": 5, "type": click.IntRange(2, 5000), "help": "How many people."}),
+        ("--peers", {"type": click.IntRange(2, 5000), "help": "How many people.  [default: 5]"}),
         (
             "--messages",
             {
@@ -148,7 +148,11 @@ def simulation_options(command: F) -> F:
         ),
         (
             "--reconcile/--no-reconcile",
-            {"default": False, "help": "Let peers also compare what they hold (Waku Sync)."},
+            {
+                "default": None,
+                "help": "Let peers also compare what they hold (Waku Sync).  "
+                "[default: no-reconcile]",
+            },
         ),
     ]
     command = click.option(
@@ -162,9 +166,8 @@ def simulation_options(command: F) -> F:
     command = click.option(
         "--layout",
         type=click.Choice(["one", "nodes"]),
-        default="one",
-        show_default=True,
-        help="With --export: one export of all nodes, or one each, as nodes write them.",
+        help="With --export: one export of all nodes, or one each, as nodes write them.  "
+        "[default: one]",
     )(command)
     command = click.option(
         "--mesh/--broadcast",

@@ -276,9 +276,15 @@ def test_a_kind_is_forced_wherever_it_suits(name: str, monkeypatch: pytest.Monke
         (["--rooms", "2,2", "--broadcast"], "--broadcast needs all to reach all"),
         (["--line", "--peers", "201"], "200 people at most"),
         *[(["--rooms", sizes], "at least two rooms") for sizes in ("4", "4,0", "4,x", "999,999")],
+        (["--rooms", "2,2", "--peers", "9"], "--rooms 2,2 are 4 people"),
+        *[
+            ([*shape, "--no-reconcile"], "--no-reconcile")
+            for shape in (["--line"], ["--rooms", "2,2"], ["--protocol", "waku"])
+        ],
+        (["--layout", "nodes"], "name --export"),
     ],
 )
-def test_a_shape_that_cannot_be_is_one_sentence(options: list[str], said: str) -> None:
+def test_options_that_cannot_be_together_are_one_sentence(options: list[str], said: str) -> None:
     result = sim(*options)
 
     assert result.exit_code == 2
