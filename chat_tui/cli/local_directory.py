@@ -1,15 +1,18 @@
-"""Directories of this computer on the command line: an address of a store is none."""
+"""Directories of this computer on the command line: no address of a store, and not nothing."""
 
 import os
 from pathlib import Path
 
 import click
 
-from storage.uris import is_uri
+from storage.uris import NO_NAME, is_uri
 
 
 class LocalDirectory(click.Path):
-    """A directory of this computer; without this, `s3a://...` would become one of that name."""
+    """A directory of this computer; without this, `s3a://...` would become one of that name.
+
+    Nothing, as a script's variable that is not set, would be the directory one is in.
+    """
 
     name = "directory"
 
@@ -23,6 +26,8 @@ class LocalDirectory(click.Path):
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
         """See click."""
+        if not os.fspath(value):
+            self.fail(NO_NAME, param, ctx)
         if is_uri(os.fspath(value)):
             self.fail(
                 f"{value} is an address, and this command knows directories of this computer "

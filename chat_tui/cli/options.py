@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 import platformdirs
+from click.core import ParameterSource
 
 from chat_tui.cli.local_directory import LocalDirectory
 from sync.errors import ChatError
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 PROGRAM: Final = "chat-tui"
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+OF_A_START: Final = frozenset(
+    {"name", "clock", "history_days", "interface", "port", "connect", "no_discovery", "trace"}
+    | {"preset", "pairs"}
+)
+"""Parameters of `network_options`: an open chat goes on by those of its own start."""
 
 
 class NumberRange(click.FloatRange):
@@ -65,6 +72,16 @@ def channel_name(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return utf8(ctx, param, value)
 
 
+def profile_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Refuse what cannot name a profile: it becomes part of a path."""
+    from storage.profile.profile import checked_name
+
+    try:
+        return checked_name(value)
+    except ChatError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
@@ -80,7 +97,7 @@ def profile_options(command: F) -> F:
             "--profile",
             default="default",
             show_default=True,
-            callback=utf8,
+            callback=profile_name,
             help="Name of the profile.",
         ),
     ):
@@ -154,6 +171,17 @@ def settings_options(command: F) -> F:
     return command
 
 
+def unused_beside_an_open_chat(context: click.Context) -> str:
+    """Return the options that were given and are of a start; empty if none was."""
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in OF_A_START
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    return ", ".join(given)
+
+
 def setup_of(options: dict[str, Any]) -> "Setup":
     """Return what the common options say."""
     from chat_tui.client.setup import Setup
@@ -191,7 +219,7 @@ def setup_of(options: dict[str, Any]) -> "Setup":
 def _as_pairs(options: dict[str, Any]) -> list[str]:
     """Return the options that settings have too as `--set` takes them: all lists show one truth."""
     given = {name: options.get(name) for name in ("interface", "port", "history_days", "clock")}
-    pairs = [f"{name}={value}" for name, value in given.items() if value]
+    pairs = [f"{name}={value}" for name, value in given.items() if value is not None]
     return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
 
 

@@ -47,6 +47,20 @@ NAME_FORM: Final = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{NAME_MAX - 1}}}"
 IDENTITY_FORM: Final = re.compile(r"signing ([0-9a-f]{64})\nnoise ([0-9a-f]{64})\n")
 
 
+def checked_name(name: str) -> str:
+    """Return a profile's name; it becomes part of a path.
+
+    Raises:
+        LocalError: it cannot be one; says what may.
+    """
+    if not NAME_FORM.fullmatch(name):
+        raise LocalError(
+            f"{name!r} cannot name a profile: take up to {NAME_MAX} letters, digits and "
+            "- _ . and begin with a letter or digit."
+        )
+    return name
+
+
 class ProfileInUseError(LocalError):
     """Another process has this profile open; it listens at `socket`."""
 
@@ -111,12 +125,7 @@ class Profile:
             ProfileInUseError: another process has it open.
             LocalError: a bad name, or a directory or file that cannot be used; says what to do.
         """
-        if not NAME_FORM.fullmatch(name):
-            raise LocalError(
-                f"{name!r} cannot name a profile: take up to {NAME_MAX} letters, digits and "
-                "- _ . and begin with a letter or digit."
-            )
-        directory = data_dir.absolute() / name
+        directory = data_dir.absolute() / checked_name(name)
         with _explained(directory):
             _make_private(directory)
             lock = _lock(directory)

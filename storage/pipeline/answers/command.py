@@ -55,6 +55,12 @@ def show(  # its options
     """
     if as_csv and as_json:
         raise PipelineError("Rows are printed as CSV or as JSON: leave --csv or --json out.")
+    if table is None and (
+        limit or as_csv or as_json or any(one is not None for one in wanted.values())
+    ):
+        raise PipelineError(
+            "These options are about rows: name a TABLE. Without any, all are listed."
+        )
     results = published_results(out)
     console = Console(file=sys.stdout, highlight=False)
     if table is None:

@@ -15,7 +15,7 @@ from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.places.far_table import FarTable
 from storage.pipeline.places.place import checked_name, is_local
 from storage.results import Published, has_results, manifest_of, published_in
-from storage.uris import is_uri
+from storage.uris import NO_NAME, is_uri
 
 PARTITIONS: Final = (pa.field("channel", pa.string()), pa.field("day", pa.string()))
 """Columns that the paths of a table's files may say."""
@@ -37,6 +37,8 @@ class LocalDirectory(click.ParamType):  # type: ignore[type-arg]  # older ones a
         Raises:
             PipelineError: it is an address, or its name is no text.
         """
+        if not str(value):
+            self.fail(NO_NAME, param, ctx)
         if is_uri(str(value)):
             raise PipelineError(
                 f"{value} is an address, and this command reads directories of this computer "

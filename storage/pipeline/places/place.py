@@ -17,7 +17,7 @@ import click
 
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.places.hadoop import HadoopPath
-from storage.uris import is_uri
+from storage.uris import NO_NAME, is_uri
 
 
 def place_of(text: str) -> Path:
@@ -105,6 +105,8 @@ class Place(click.ParamType):  # type: ignore[type-arg]  # older ones are not ge
         """
         if not isinstance(value, str):
             return cast("Path", value)
+        if not value:
+            self.fail(NO_NAME, param, ctx)
         place = checked_name(place_of(value))
         if is_local(place) and place.exists() and not place.is_dir():
             self.fail(f"Directory {value!r} is a file.", param, ctx)

@@ -20,6 +20,9 @@ ROWS_MAX: Final = 100_000_000
 """Rows of one table: what is noted of each event before it is written takes 27 bytes."""
 
 NODES_MAX: Final = 10_000
+HOURS_MAX: Final = 1_000_000
+"""A century; of three no number of nanoseconds has room."""
+
 MEMBERS_MIN: Final = 2
 EARLIEST: Final = 8
 """Messages at the beginning and the end of a channel that carry no fault: a fault needs messages
@@ -81,8 +84,12 @@ class Plan:
                 f"{self.messages:,} messages for {self.members} members each are over "
                 f"{ROWS_MAX:,} rows; name fewer."
             )
-        if self.channels < 1 or self.messages < self.channels or self.hours <= 0:
-            raise PipelineError("Name at least one channel, one message for each, and some time.")
+        if self.channels < 1 or self.messages < self.channels:
+            raise PipelineError("Name at least one channel, and one message for each.")
+        if not 0 < self.hours <= HOURS_MAX:
+            raise PipelineError(
+                f"--hours is above 0, and at most {HOURS_MAX:,}, not {self.hours:g}."
+            )
 
     @property
     def span_ns(self) -> Nanos:

@@ -50,6 +50,10 @@ def test_version_is_the_installed_one() -> None:
         ["sim", "--delay", "nan"],
         ["sim", "--loss", "nan"],
         ["sim", "--jitter", "inf"],
+        ["sim", "--export", ""],
+        ["settings", "--data-dir", ""],
+        ["settings", "--profile", ""],
+        ["doctor", "--profile", "../x"],
     ],
 )
 def test_bad_options_exit_with_2_and_one_sentence(words: list[str]) -> None:
@@ -64,6 +68,13 @@ def test_a_blank_text_is_not_sent() -> None:
 
     assert isinstance(result.exception, LocalError)
     assert "Nothing was sent" in str(result.exception)
+
+
+def test_no_address_is_not_every_interface() -> None:
+    result = CliRunner().invoke(main.cli, ["settings", "--interface", ""])
+
+    assert isinstance(result.exception, LocalError)
+    assert "'' is not the address of an interface" in str(result.exception)
 
 
 def test_options_without_a_command_are_those_of_the_chat() -> None:

@@ -137,6 +137,10 @@ def test_without_a_table_it_says_which_there_are(out: Path) -> None:
         (("facts", "--channel", "plans"), "The table delivery/facts has no column for --channel"),
         (("missing", "--message", "xyz"), "is not the beginning of a message id"),
         (("missing", "--csv", "--json"), "leave --csv or --json out"),
+        *[
+            (words, "name a TABLE")
+            for words in (("--json",), ("--csv",), ("--limit", "3"), ("--node", "1ae"))
+        ],
     ],
 )
 def test_what_cannot_be_shown_is_said_in_a_sentence(
@@ -158,6 +162,14 @@ def test_an_address_is_no_directory(command: tuple[str, ...]) -> None:
     assert done.exit_code == 2
     [line] = done.output.splitlines()
     assert "s3a://bucket/results is an address" in line
+
+
+@pytest.mark.parametrize("command", ["show", "pack", "synthesize"])
+def test_an_empty_word_is_not_the_directory_one_is_in(command: str) -> None:
+    done = CliRunner().invoke(cli, [command, ""])
+
+    assert done.exit_code == 2
+    assert "no directory has an empty name" in done.output
 
 
 def test_a_damaged_table_is_said(out: Path) -> None:

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
+from math import inf, nan
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -109,6 +111,7 @@ def test_a_plan_that_cannot_be_is_refused(tmp_path: Path) -> None:
         (plan(duplicates=1.5), "--duplicates"),
         (plan(messages=10**8), "rows; name fewer"),
         (plan(channels=0), "at least one channel"),
+        *[(replace(plan(), hours=hours), "--hours") for hours in (0, inf, nan, 1e9)],
         (plan(messages=20, faults=Faults()), "faults do not fit 20 messages"),
     ):
         with pytest.raises(PipelineError, match=why):
