@@ -94,7 +94,7 @@ def _chosen(memberships: list[Membership], name: str | None) -> list[Membership]
     """Return the channels to import: all, or the one that was named."""
     if name is None:
         return memberships
-    chosen = [one for one in memberships if one.name == name.removeprefix("#")]
+    chosen = [one for one in memberships if name in {one.title, one.name}]
     if not chosen:
         raise LocalError(f"You are not in {name}: start the chat and /join it, then import again.")
     return chosen

@@ -149,11 +149,14 @@ class Exporter:
         wanted = self._wanted.channel
         if wanted is None:
             return list(history.channels)
-        name = wanted.removeprefix("#")
-        found = [channel for channel, known in history.channels.items() if known == name]
+        titles = {
+            channel: f"{'@' if channel in history.direct else '#'}{name}"
+            for channel, name in history.channels.items()
+        }
+        found = [channel for channel, title in titles.items() if wanted in {title, title[1:]}]
         if not found:
-            names = ", ".join(sorted(f"#{known}" for known in set(history.channels.values())))
-            raise LocalError(f"There is no channel #{name} in this profile; there are: {names}.")
+            names = ", ".join(sorted(set(titles.values())))
+            raise LocalError(f"There is no channel {wanted} in this profile; there are: {names}.")
         return found
 
     def _logged(self, log: LogReader | None, channels: Sequence[ChannelId]) -> list[LogDay]:

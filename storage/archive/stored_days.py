@@ -20,7 +20,8 @@ from sync.machine import DAY, ChannelId, Nanos, PeerId
 LAST_DAY: Final = (2**63 - 1) // DAY
 """Times beyond this day are cut to its end, in exports."""
 
-CHANNELS: Final = "SELECT channel, name, profile FROM channels ORDER BY channel"
+CHANNELS: Final = "SELECT * FROM channels ORDER BY channel"
+"""With all columns: older databases have none of who is at the other end (`direct`)."""
 
 # Both are answered from the index `messages_by_time` alone.
 NEXT: Final = "SELECT min(created_ns) FROM unparked WHERE channel = ? AND created_ns >= ?"
@@ -81,11 +82,17 @@ class HistoryReader:
                 raise StorageError(
                     f"{path} was written by a newer chat-tui: update this program, then export."
                 )
-            rows = self._db.execute(CHANNELS).fetchall()
-        self.channels = {ChannelId(channel.hex()): str(name) for channel, name, _ in rows}
-        self.profiles = {channel.hex(): str(profile) for channel, _, profile in rows}
-        """Names of the parameters of each channel."""
+            found = self._db.execute(CHANNELS)
+            columns = [name for name, *_ in found.description]
+            rows = [dict(zip(columns, row, strict=True)) for row in found]
+        self.channels = {ChannelId(row["channel"].hex()): str(row["name"]) for row in rows}
         """Names by id, also of those that were left."""
+        self.direct = {
+            one for one, row in zip(self.channels, rows, strict=True) if row.get("direct")
+        }
+        """Those of two."""
+        self.profiles = {row["channel"].hex(): str(row["profile"]) for row in rows}
+        """Names of the parameters of each channel."""
         self.damaged = 0
         """Messages that were left out: the disk no longer has what was stored."""
 

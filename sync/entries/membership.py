@@ -21,6 +21,11 @@ class Membership(Struct, frozen=True):
     """Id of the op that founded it, 32 bytes, if it is governed: the channel's id begins it."""
 
     @property
+    def title(self) -> str:
+        """Its name with the sign that tells a channel of two from all others."""
+        return f"{'#' if self.direct is None else '@'}{self.name}"
+
+    @property
     def governed(self) -> bool:
         """True if a signed history says who is in."""
         return self.genesis is not None

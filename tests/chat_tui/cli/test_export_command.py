@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from chat_tui.cli import main
 from storage.archive.exporter import Exporter, Wanted
 from storage.archive.tables import HISTORY_DIR, NOTE
 from storage.extras import how_to_install
 from sync.errors import LocalError
+from sync.machine import ChannelId
 from tests.support.chat_tui.chats import running
 from tests.support.storage.exports import Owner, history, log_of, note_of, read
-from tests.support.storage.stores import delivered
+from tests.support.storage.stores import delivered, membership
 
 # --- What is refused ---------------------------------------------------------------------------
 
@@ -74,6 +76,20 @@ async def test_what_a_newer_program_wrote_is_not_guessed_at(tmp_path: Path) -> N
             owner.export(out)
 
     assert not (out / NOTE).exists()
+
+
+async def test_a_channel_of_two_is_named_as_the_chat_names_it(tmp_path: Path) -> None:
+    owner, other = Owner(tmp_path), ChannelId("0d" * 16)
+    of_two = replace(membership(other, "tea"), direct=owner.peer_id)
+    await owner.hold(
+        delivered(*history(1), *history(2, channel=other)), rooms=(membership(), of_two)
+    )
+
+    assert owner.export(tmp_path / "two", Wanted("@tea")).messages == 2
+    assert owner.export(tmp_path / "open", Wanted("#tea")).messages == 1
+    assert owner.export(tmp_path / "both", Wanted("tea")).messages == 3
+    with pytest.raises(LocalError, match="no channel @nobody in this profile; there are: #tea, @"):
+        owner.export(tmp_path / "none", Wanted("@nobody"))
 
 
 async def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:

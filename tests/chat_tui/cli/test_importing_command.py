@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from storage.profile.profile import Profile
 from sync.machine import ChannelId
 from sync.net import clock
@@ -72,6 +74,19 @@ def test_one_channel_may_be_named(tmp_path: Path) -> None:
     refused = imported(tmp_path / "data", source, "--channel", "nowhere")
     assert refused.exit_code == 2
     assert "/join it" in refused.output
+
+
+def test_a_channel_of_two_is_named_as_the_chat_names_it(tmp_path: Path) -> None:
+    of_two = replace(membership(OTHER, "bob"), direct=Author("bob").peer_id)
+    profile(tmp_path / "data", membership(CHANNEL, "bob"), of_two)
+    both = [one for channel in (CHANNEL, OTHER) for one in archive("ann", 3, channel=channel)]
+    source = export(tmp_path / "export", both)
+
+    alone = imported(tmp_path / "data", source, "--channel", "@bob")
+    assert lines(alone) == ["3 new, 0 already here, 0 refused."]
+    assert count(tmp_path / "data") == 3
+    other = imported(tmp_path / "data", source, "--channel", "#bob")
+    assert lines(other) == ["3 new, 0 already here, 0 refused."]
 
 
 def test_it_does_not_run_while_the_chat_is_open(tmp_path: Path) -> None:
