@@ -24,6 +24,7 @@ from chat_tui.cli.options import (
     settings_of,
     settings_options,
     setup_of,
+    unused_beside_an_open_chat,
     utf8,
 )
 from chat_tui.cli.simulation_options import simulation_options
@@ -31,6 +32,7 @@ from chat_tui.keys.table import SCENARIOS
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from chat_tui.client.setup import Setup
@@ -51,6 +53,7 @@ STDIN_MAX: Final = 1024 * 1024
 COUNT: Final = click.IntRange(0, 1_000_000)
 """Messages of before."""
 
+UNUSED: Final = "The open chat answers, by the options of its own start; not used: {}."
 JOINED: Final = "You were not in {}, and have joined it."
 SPEED: Final = NumberRange(0.25, 16)
 
@@ -182,13 +185,11 @@ def status(*, as_json: bool, **options: Any) -> None:
     replies = _ran(_collected(setup, {"do": "status"}, online=False))
     if not replies:
         raise _strange()
-    if as_json:
-        click.echo(_as_line(replies[0]))
-        return
-    from chat_tui.text.plain_lines import status_lines
+    from chat_tui.text.plain_lines import of_channel, status_lines
 
     try:
-        lines = status_lines(replies[0])
+        shown = of_channel(replies[0], options["channel"])
+        lines = [_as_line(shown)] if as_json else status_lines(shown)
     except (LookupError, TypeError, ValueError):
         raise _strange() from None
     click.echo("\n".join(lines))
@@ -424,7 +425,7 @@ def _standard_input() -> str:
     return text
 
 
-def _as_line(reply: "Json") -> str:
+def _as_line(reply: "Mapping[str, Any]") -> str:
     """Return an event as a line of JSON, which is UTF-8 whatever is in it."""
     return json.dumps(reply, ensure_ascii=False).encode(errors="replace").decode()
 
@@ -458,6 +459,8 @@ async def _replies(
     try:
         client = await Client.open(replace(setup, channel=None))
     except ProfileInUseError as error:
+        if unused := unused_beside_an_open_chat(click.get_current_context()):
+            click.echo(UNUSED.format(unused), err=True)
         async with aclosing(control_client.ask(error.socket, request)) as replies:
             async for reply in replies:
                 yield reply

@@ -122,6 +122,8 @@ async def offline_status(client: Client) -> Json:
 
 async def _channel(client: Client, name: object) -> ChannelId:
     if isinstance(name, str) and is_text(name):
+        if name.startswith("@"):
+            return await channel_for(client, name)
         return await client.memberships.enter(name)
     if name is not None:
         raise LocalError("That is not a channel name.")

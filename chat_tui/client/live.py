@@ -178,7 +178,8 @@ class Client:
         await self.people.load()
         wanted = self._setup.invite or self._setup.channel
         if wanted:
-            self.first_channel = await self.memberships.become_member(wanted)
+            titled = self._titled(wanted)
+            self.first_channel = titled or await self.memberships.become_member(wanted)
         elif not any(self.memberships):
             self.first_channel = await self.memberships.become_member(LOBBY)
         else:
@@ -645,9 +646,9 @@ class Client:
             self._made.governing.enter_by(membership, ticket)
 
     def _titled(self, title: str) -> ChannelId | None:
-        """Return the channel that goes by a sign and `title`, as two of one name do."""
+        """Return the channel of two of a `title`, or the one that goes by it and a sign."""
         for info in self.snapshot().channels:
-            if info.sign and title == channel_title(info):
+            if (info.sign or info.direct is not None) and title == channel_title(info):
                 return info.channel
         return None
 

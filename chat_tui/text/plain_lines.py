@@ -15,6 +15,7 @@ from chat_tui.text.namesakes import called, shared_by
 from chat_tui.text.safe_text import clean_nick, clean_text, wrap
 from chat_tui.text.times import count, time_of_day
 from sync.entries.identity import short_fingerprint
+from sync.errors import LocalError
 from sync.machine import PeerId
 
 HERE: Final = "up"
@@ -83,6 +84,21 @@ def tailed_act(act: Mapping[str, Any], width: int | None) -> str:
     """Return an act of governance as `tail` has it from an open chat."""
     words = " ".join(clean_text(str(act["text"])).split())
     return laid(f"* {time_of_day(int(act['created_ns']))} {words}.", INDENT, width)
+
+
+def of_channel(status: Mapping[str, Any], named: str | None) -> Mapping[str, Any]:
+    """Return what `status` has, of its channels only the one that is named, if one is.
+
+    Raises:
+        LocalError: none goes by that name.
+    """
+    if named is None:
+        return status
+    wanted = named if named.startswith(("#", "@")) else f"#{named}"
+    channels = [one for one in status["channels"] if one["channel"] == wanted]
+    if not channels:
+        raise LocalError(f"You are not in {wanted}: status without --channel lists yours.")
+    return {**status, "channels": channels}
 
 
 def status_lines(status: Mapping[str, Any]) -> list[str]:

@@ -109,7 +109,20 @@ async def test_send_reads_standard_input_reaches_one_person_and_joins_only_if_as
             alice.command("send", "x", "--channel", "#other", "--wait", "0", "--join")
         )
         status = await run(alice.command("status"))
+        chosen = await run(alice.command("status", "--channel", "other"))
+        nowhere = await run(alice.command("status", "--channel", "#nowhere"))
+        named = await run(
+            alice.command("send", "x", "--name", "other", "--join", "--channel", "@bob")
+        )
+    words = [one for one in alice.plain("--no-discovery", "--history", "9") if one != "--json"]
+    printed = await run([*words, "--channel", "@bob"], said="")
 
+    assert [chosen.code, nowhere.code, named.code] == [0, 1, 0], named.stderr
+    assert "#other" in chosen.stdout
+    assert channel not in chosen.stdout
+    assert "You are not in #nowhere" in nowhere.stderr
+    assert "--name" in named.stderr
+    assert "alice: x" in printed.stdout
     assert sent.code == 0, sent.stderr
     assert direct["channel"] == "@alice"
     assert "--join joins it" in unknown.stderr
@@ -165,6 +178,8 @@ async def test_the_bot_of_the_page_answers_what_is_asked_now(tmp_path: Path) -> 
             await alice.wait_for("peer", nick="bot", state="up")
             await alice.say("!ping")
             await alice.wait_for("message", text="pong", own=False)
+            for nonsense in ("!roll", "!roll \u00b2", f"!roll {'1' * 5000}", "!roll 0"):
+                await alice.say(nonsense)  # anybody may write it, and it ends no bot
             await alice.say("!roll 1")
             await alice.wait_for("message", text="1 of 1", own=False)
         finally:
