@@ -19,7 +19,12 @@ from chat_tui.cli.options import (
     profile_options,
     setup_of,
 )
-from chat_tui.cli.standard_streams import NO_ROOM, open_closed_streams, write_nowhere
+from chat_tui.cli.standard_streams import (
+    NO_ROOM,
+    escape_what_output_lacks,
+    open_closed_streams,
+    write_nowhere,
+)
 from chat_tui.client import gc_policy
 from sync.errors import ChatError, LocalError
 
@@ -131,6 +136,7 @@ def main() -> None:
         click.echo(f"{PROGRAM}: {NO_SUCH_SYSTEM}", err=True)
         sys.exit(1)
     open_closed_streams()
+    escape_what_output_lacks()
     os.environ.setdefault("TEXTUAL_FPS", PAINTS_PER_S)  # Textual reads it when it is imported
     try:
         check_roots()

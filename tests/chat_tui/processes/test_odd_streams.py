@@ -1,6 +1,7 @@
 """Standard input and output that the shell has closed, or that take nothing."""
 
 import asyncio
+import json
 import os
 import shlex
 import signal
@@ -83,3 +84,18 @@ async def test_tail_ends_without_a_word_of_python(alice: Person, odd: str, said:
     assert ended.code == 1
     assert said in ended.stderr
     assert "Error" not in ended.stderr
+
+
+async def test_what_the_coding_of_a_stream_lacks_is_written_as_json_escapes_it(
+    alice: Person,
+) -> None:
+    def words(*more: str) -> list[str]:
+        named = alice.command("plain", "--no-discovery", "--name", "\u00e4\U0001f389", *more)
+        return ["env", "PYTHONIOENCODING=latin-1", *named]
+
+    as_text = await in_shell(words(), "| iconv -f latin1 -t utf8")
+    as_json = await in_shell(words("--json"), "| iconv -f latin1 -t utf8")
+
+    assert [as_text.code, as_json.code] == [0, 0], as_text.stderr
+    assert "You are \u00e4\\ud83c\\udf89 in" in as_text.stdout
+    assert json.loads(as_json.stdout.splitlines()[0])["nick"] == "\u00e4\U0001f389"
