@@ -104,3 +104,25 @@ def test_every_section_of_the_protocol_that_is_cited_exists() -> None:
 
     assert cited
     assert cited <= sections
+
+
+def test_the_steps_of_a_new_job_name_each_table_that_has_all_jobs() -> None:
+    steps = text_of("EXTENDING.md").partition("## A job of the pipeline")[2]
+    every = [f'"{job}": ' for job in ("consolidate", "audit", "fingerprints", "delivery", "sweep")]
+    tables = [
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.glob("storage/pipeline/**/*.py")
+        if all(row in path.read_text(encoding="utf-8") for row in every)
+    ]
+
+    assert [table for table in tables if f"`{table}`" not in steps] == []
+    assert len(tables) > 1
+
+
+def test_the_steps_of_a_new_command_name_the_table_that_is_written_by_hand() -> None:
+    steps = text_of("EXTENDING.md").partition("## A command")[2].partition("\n## ")[0]
+    table = (ROOT / "chat_tui/commands/table.py").read_text(encoding="utf-8")
+
+    written = re.findall(r"^([A-Z]+): ", table[: table.index("stats.ROWS")], re.MULTILINE)[-1]
+
+    assert f"`{written}`" in steps
