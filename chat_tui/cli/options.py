@@ -86,7 +86,10 @@ def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
         click.option(
-            "--channel", metavar="NAME", callback=channel_name, help="Channel, written #name."
+            "--channel",
+            metavar="NAME",
+            callback=channel_name,
+            help="Channel, written #name; of two, @name.",
         ),
         click.option(
             "--data-dir",

@@ -121,7 +121,7 @@ COLOUR = Setting(
 )  # fmt: skip
 TIME_FORMAT = Setting(
     "time_format", Section.GENERAL, OneOf(("24h", "12h")), "24h",
-    "Format of times of day: 17:05, or 5:05pm.",
+    "Format of the times beside messages: 17:05, or 5:05pm. Lists have the former.",
 )  # fmt: skip
 DAY_SEPARATORS = Setting(
     "day_separators", Section.GENERAL, Switch(), True,

@@ -122,9 +122,9 @@ class Exporter:
             if self._wanted.log and log_path.is_file():
                 reader = stack.enter_context(LogReader(log_path, self._me))
                 log = reader if reader.run else None
+            channels = self._channels(history)  # before a directory is made for them
             stack.enter_context(writable(self._out))
             state = stack.enter_context(State(self._out, self._me))
-            channels = self._channels(history)
             stored = [day for one in channels for day in history.days(one, self._wanted.since)]
             logged = self._logged(log, channels)
             jobs = [*self._history_jobs(history, stored, state)]

@@ -90,6 +90,7 @@ async def test_a_channel_of_two_is_named_as_the_chat_names_it(tmp_path: Path) ->
     assert owner.export(tmp_path / "both", Wanted("tea")).messages == 3
     with pytest.raises(LocalError, match="no channel @nobody in this profile; there are: #tea, @"):
         owner.export(tmp_path / "none", Wanted("@nobody"))
+    assert not (tmp_path / "none").exists()
 
 
 async def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:
