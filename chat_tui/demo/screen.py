@@ -32,6 +32,7 @@ from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.keys.table import BY_ID
 from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.safe_text import wrap
 from chat_tui.text.slash import is_command
 from chat_tui.widgets.canvas import Canvas
 from chat_tui.widgets.text_screen import TextScreen
@@ -241,7 +242,8 @@ class DemoScreen(Playback):
         self._unpainted = 0
         width, height = self.size
         if width < WIDTH_MIN or height < HEIGHT_MIN:
-            self._canvas.show([Content("Please enlarge the window to 60 columns and 16 lines.")])
+            asked = wrap("Please enlarge the window to 60 columns and 16 lines.", width)
+            self._canvas.show([Content(line) for line in asked])
             return
         if self.player is None:
             self._canvas.show([Content(f" Making scenario {self._number} ready ...")])

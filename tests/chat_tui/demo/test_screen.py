@@ -306,9 +306,13 @@ async def test_no_line_is_longer_than_the_screen(number: int, size: tuple[int, i
         await pilot.pause()
 
 
-async def test_too_small_a_window_says_so() -> None:
-    async with on_screen(1, size=(59, 15)) as (_, screen, _):
-        assert "enlarge" in "\n".join(lines(screen))
+@pytest.mark.parametrize("size", [(59, 15), (20, 10)])
+async def test_too_small_a_window_says_so(size: tuple[int, int]) -> None:
+    async with on_screen(1, size=size) as (_, screen, _):
+        shown = [line.rstrip() for line in lines(screen)]
+
+    assert "enlarge the window to 60 columns and 16 lines." in " ".join(shown)
+    assert max(len(line) for line in shown) <= size[0]
 
 
 async def test_ascii_draws_nothing_else() -> None:
