@@ -131,7 +131,7 @@ def replay(*, file: Path, speed: float, as_lines: bool, formulas: bool) -> int:
         return _replay_trace(file, steps, speed, as_lines=as_lines, formulas=formulas)
     raise LocalError(
         f"{file} is neither a recorded demo (`chat-tui demo --record FILE`) nor a trace "
-        "(`chat-tui --trace FILE`)."
+        "(`chat-tui --trace FILE`; what `/trace on` keeps lacks the beginning)."
     )
 
 

@@ -231,6 +231,14 @@ def test_another_file_gets_one_sentence(tmp_path: Path, content: str) -> None:
     assert str(file) in str(result.exception)
 
 
+def test_a_trace_without_its_beginning_is_told_apart_from_other_files(tmp_path: Path) -> None:
+    file = tmp_path / "later.trace"
+    step = {"now": 1, "machine": "0d" * 16, "input": {"is": "Tick"}, "effects": []}
+    file.write_text(json.dumps(step) + "\n")
+
+    assert "`/trace on` keeps lacks the beginning" in str(run("replay", str(file)).exception)
+
+
 def test_a_file_that_is_not_there_gets_one_sentence(tmp_path: Path) -> None:
     assert isinstance(run("replay", str(tmp_path / "none")).exception, LocalError)
 
