@@ -27,6 +27,7 @@ from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs, bar
 from chat_tui.wording.key_line import key_line
+from chat_tui.wording.sidebar import sidebar
 from sync.machine import ChannelId
 from sync.view.view import ChannelInfo, Notice, Snapshot
 
@@ -206,7 +207,7 @@ class Surroundings(Vertical):
         keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
         self._usual_keys = keys
         self._show_keys()
-        around = panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned, chosen)
+        around = sidebar(snapshot, channel, unread, self._glyphs, mentioned, chosen)
         title, *rest = around.split("\n")
         self._sidebar.entitle(title.plain)
         self._sidebar.show(Content("\n").join(rest))

@@ -48,9 +48,9 @@ def test_mentions_are_counted_among_the_unread() -> None:
     fed = feed(said("hi", 1, OTHER), said("alice?", 2, OTHER), said("@alice!", 3, OTHER))
 
     assert (fed.unread(OTHER), fed.mentioned(OTHER)) == (3, 2)
-    assert panels._waiting(3, 2) == "3 @2"
-    assert panels._waiting(2, 2) == "@2"
-    assert panels._waiting(2, 0) == "2"
+    assert panels.counted(3, 2) == "3 @2"
+    assert panels.counted(2, 2) == "@2"
+    assert panels.counted(2, 0) == "2"
 
 
 def test_what_was_seen_mentions_nobody_any_more() -> None:

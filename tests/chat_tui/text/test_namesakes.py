@@ -12,8 +12,9 @@ from chat_tui.settings import schema
 from chat_tui.terminal.alerts import Announcer
 from chat_tui.text.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said, tailed
-from chat_tui.wording import panels, peers_table, sentences
+from chat_tui.wording import peers_table, sentences
 from chat_tui.wording.glyphs import UNICODE
+from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
 from sync.view.infos import TypistInfo
@@ -243,13 +244,13 @@ async def test_status_typing_and_lists_tell_them_apart(scene: Scene) -> None:
 
     assert sentences.who_types(snapshot, typing) == f"{bob} and {other} are typing"
     assert {sentences.name_of(snapshot, peer) for peer in peers[1:]} == {bob, other}
-    sidebar = panels.sidebar(snapshot, None, lambda _: 0, UNICODE).plain
+    side = sidebar(snapshot, None, lambda _: 0, UNICODE).plain
     table = "\n".join(line.plain for line in peers_table.table(snapshot, 120, 0, UNICODE))
     for shown in (bob, other):
-        assert shown in sidebar
+        assert shown in side
         assert shown in table
-    for line in sidebar.split("\n"):
-        assert cell_len(line) <= panels.SIDEBAR_WIDTH
+    for line in side.split("\n"):
+        assert cell_len(line) <= SIDEBAR_WIDTH
 
 
 async def test_notices_searches_and_files_tell_them_apart(scene: Scene, tmp_path: Path) -> None:

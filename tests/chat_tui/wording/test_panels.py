@@ -8,6 +8,7 @@ from chat_tui.debug.styled_lines import section_lines
 from chat_tui.keys.table import USUAL
 from chat_tui.wording import panels
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
+from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Level, Notice, PeerInfo, PeerState
@@ -57,18 +58,18 @@ def test_the_sidebar_lists_channels_and_peers_in_lines_of_its_width() -> None:
     )
 
     with utc():
-        lines = panels.sidebar(busy, LOBBY, unread, UNICODE).plain.split("\n")
+        lines = sidebar(busy, LOBBY, unread, UNICODE).plain.split("\n")
 
     assert lines[1].rstrip() == "> #lobby"
     assert lines[2].split() == ["#build", "3"]
     assert [line.split()[-1] for line in lines[5:]] == ["you", "?", "?", "?"]
     assert [line.split()[-2] for line in lines[6:]] == ["ms", "comparing", "11:56"]
     assert lines[-1].startswith("○ erin")
-    assert {cell_len(line) for line in lines[5:]} == {panels.SIDEBAR_WIDTH}
+    assert {cell_len(line) for line in lines[5:]} == {SIDEBAR_WIDTH}
 
 
 def test_the_sidebar_can_do_with_ascii() -> None:
-    shown = panels.sidebar(snapshot(present("bob"), absent("erin")), LOBBY, unread, ASCII)
+    shown = sidebar(snapshot(present("bob"), absent("erin")), LOBBY, unread, ASCII)
 
     assert shown.plain.isascii()
 
@@ -96,7 +97,7 @@ def test_trouble_is_said_instead_of_what_happens() -> None:
 def test_markup_in_names_is_just_text() -> None:
     named = PeerInfo(peer("bob"), "[red]b[/]", PeerState.UP, "1.2.3.4:1")
 
-    shown = panels.sidebar(snapshot(named), LOBBY, unread, UNICODE)
+    shown = sidebar(snapshot(named), LOBBY, unread, UNICODE)
 
     assert "[red]b[/]" in shown.plain
 
