@@ -22,7 +22,7 @@ from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
 from chat_tui.widgets.messages import FollowChanged, KeysChanged, NewestWanted
-from chat_tui.widgets.panel import Framed, Panel
+from chat_tui.widgets.panel import Fitted, Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
 from chat_tui.wording.glyphs import Glyphs, bar
@@ -75,7 +75,7 @@ class Surroundings(Vertical):
         self._feed, self._glyphs = feed, glyphs
         self._alarm, self._clock = Panel(id="alarm"), Panel(id="clock")
         self._header, self.status = Header(), StatusLine()
-        self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
+        self._sidebar, self._keys = Fitted(id="sidebar"), Panel(id="keys")
         self._conversation = Framed(id="conversation")
         self._usual_keys = Content("")
         self._debug_pane = debug_pane
@@ -201,16 +201,15 @@ class Surroundings(Vertical):
 
     def _show_sides(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring the keys and the list at the side up to date."""
-        chosen = self._keys_chosen
-        unread, mentioned = self._feed.unread, self._feed.mentioned
-        room = self.app.size.width - KEYS_PADDING
-        keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
-        self._usual_keys = keys
+        unseen = panels.Unseen(self._feed.unread, self._feed.mentioned)
+        chosen, room = self._keys_chosen, self.app.size.width - KEYS_PADDING
+        self._usual_keys = panels.keys(snapshot, channel, unseen, chosen, room)
         self._show_keys()
-        around = sidebar(snapshot, channel, unread, self._glyphs, mentioned, chosen)
-        title, *rest = around.split("\n")
-        self._sidebar.entitle(title.plain)
-        self._sidebar.show(Content("\n").join(rest))
+
+        def around(lines: int) -> Content:
+            return sidebar(snapshot, channel, unseen, self._glyphs, chosen, lines)
+
+        self._sidebar.fill(around)
 
     @on(DescendantFocus)
     @on(DescendantBlur)

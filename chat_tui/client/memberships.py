@@ -271,6 +271,15 @@ def is_code(text: str) -> bool:
     return invites.is_code(text)
 
 
+def name_in(way_in: str) -> str:
+    """Return the name of the channel that #name or an invite code leads to, as others have it.
+
+    Raises:
+        LocalError: it is neither, or damaged.
+    """
+    return invites.decode(way_in).name if is_code(way_in) else invites.channel_name(way_in)
+
+
 def checked_way_in(text: str) -> str:
     """Return `text` if it is a channel as #name, or a whole invite code.
 

@@ -1,18 +1,14 @@
 """Commands about channels: join, found, leave, switch."""
 
-import re
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
+from chat_tui.client.memberships import name_in
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
 from sync.view.governance_infos import GovernanceInfo, Right, Role
 from sync.view.view import ChannelInfo, Snapshot
-
-SECOND_OF_ITS_NAME: Final = re.compile(r"(#.+)-[0-9]+")
-"""The title of a channel here, if one of its name was there before."""
-
 
 PLAIN: Final = "plain"
 """Said at the founding of a channel without roles."""
@@ -22,12 +18,16 @@ ANYWAY: Final = "anyway"
 
 async def join(chat: Chat, rest: str, _at: At) -> Result:
     """Join a channel by name or code and switch to it."""
-    joined = await chat.memberships.join(required(rest, "/join #name, or /join and an invite code"))
+    way_in = required(rest, "/join #name, or /join and an invite code")
+    joined = await chat.memberships.join(way_in)
     info = channel_info(chat, joined)
     title = sentences.channel_title(info)
     alike = sentences.looks_like(chat.snapshot(), info)
-    number = SECOND_OF_ITS_NAME.fullmatch(title)
-    also = f" You are in another channel called {number[1]}, too." if number else ""
+    elsewhere = f"#{name_in(way_in)}"
+    has_other = sentences.typed_title(info) != elsewhere and sentences.channel_called(
+        chat.snapshot(), elsewhere
+    )
+    also = f" You are in another channel called {elsewhere}, too." if has_other else ""
     also += f" {alike}" if alike else ""
     if info.governance is not None and _is_out(info):
         out = rights.why_out(chat.snapshot(), info, info.governance)

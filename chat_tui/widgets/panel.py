@@ -1,5 +1,7 @@
 """A widget that shows one text and repaints only what changed."""
 
+from collections.abc import Callable
+
 from rich.cells import cell_len
 from textual.containers import Vertical
 from textual.content import Content
@@ -56,6 +58,29 @@ class Panel(Static, Entitled):
     def render(self) -> Content:
         """Return what is shown."""
         return self._shown
+
+
+class Fitted(Panel):
+    """A panel that shows as much as it has lines for; the first line is the title in its frame."""
+
+    _content_in: Callable[[int], Content] | None = None
+
+    def fill(self, content_in: Callable[[int], Content]) -> None:
+        """Show what `content_in` returns for the lines there are, one in the frame among them."""
+        self._content_in = content_in
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Fill as many lines as there are now."""
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._content_in is None or not self.display:
+            return
+        lines = self.content_size.height or self.app.size.height  # it is not laid out at first
+        title, *rest = self._content_in(1 + lines).split("\n")
+        self.entitle(title.plain)
+        self.show(Content("\n").join(rest))
 
 
 def _extent(text: str) -> Size:

@@ -4,7 +4,7 @@ Names in it are peers' text, so nothing here is ever parsed as markup.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.content import Content
 
@@ -24,6 +24,7 @@ TITLE: Final = "bold $secondary"
 GOOD: Final = "$success"
 BUSY: Final = "$warning"
 BAD: Final = "$error"
+UNSEEN: Final = "bold $warning"
 
 TRUST_STYLES: Final = {
     Trust.VERIFIED: GOOD,
@@ -51,9 +52,16 @@ ANY_WIDTH: Final = 1_000
 NEXT_CHANNEL: Final = ("next_active", "Next channel")
 
 
-def nobody_mentioned(_channel: ChannelId) -> int:
-    """Say of every channel that nobody is addressed in it."""
-    return 0
+class Unseen(NamedTuple):
+    """Counts of a channel's messages that nobody here has seen, and of those for the reader."""
+
+    unread: Callable[[ChannelId], int]
+    mentioned: Callable[[ChannelId], int] = lambda _: 0
+
+    def counted(self, *channels: ChannelId) -> str:
+        """Return how many they are in some channels, see `counted`; nothing if there are none."""
+        new = sum(self.unread(one) for one in channels)
+        return counted(new, sum(self.mentioned(one) for one in channels)) if new else ""
 
 
 def header(
@@ -163,30 +171,18 @@ def chip(below: int, above: int, glyphs: Glyphs, chosen: Chosen = USUAL) -> Cont
 def keys(
     snapshot: Snapshot,
     shown: ChannelId | None,
-    unread: Callable[[ChannelId], int],
+    unseen: Unseen,
     chosen: Chosen,
-    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
     width: int = ANY_WIDTH,
 ) -> Content:
     """Return the last line: the keys there really are, and channels with unread messages.
 
-    Of the usual keys, as many as `width` has room for beside the channels.
+    Of the usual keys, as many as `width` has room for beside the channels; of these, whole ones.
     """
     waiting = [
-        (info, new)
-        for info in snapshot.channels
-        if info.channel != shown and (new := unread(info.channel))
+        info for info in snapshot.channels if info.channel != shown and unseen.unread(info.channel)
     ]
-    news = [
-        channel_click(
-            Content.styled(
-                f" {sentences.channel_title(info)} {counted(new, mentioned(info.channel))}",
-                "bold $warning",
-            ),
-            info.channel,
-        )
-        for info, new in waiting
-    ]
+    news = _news(waiting, unseen, width)
     labels = {id_: BY_ID[id_].label for id_ in KEYS} | dict([NEXT_CHANNEL] if waiting else [])
     named = {
         id_: key_click(
@@ -199,7 +195,30 @@ def keys(
         if used - (0 if waiting else len("  ")) <= width:
             break
         del named[id_]
-    return Content("").join([*named.values(), *news])
+    room = width - sum(part.cell_length for part in named.values())
+    return Content("").join([*named.values(), *_news(waiting, unseen, room)])
+
+
+def _news(waiting: Sequence[ChannelInfo], unseen: Unseen, room: int) -> list[Content]:
+    """Return channels with unread messages, and how many others have some, in so many cells."""
+    parts: list[Content] = []
+    for info in waiting:
+        if sum(part.cell_length for part in parts) > room:
+            break
+        text = f" {sentences.channel_title(info)} {unseen.counted(info.channel)}"
+        parts.append(channel_click(Content.styled(text, UNSEEN), info.channel))
+    while parts and sum(part.cell_length for part in (*parts, *_others(waiting, parts))) > room:
+        del parts[-1]
+    return [*parts, *_others(waiting, parts)]
+
+
+def _others(waiting: Sequence[ChannelInfo], named: Sequence[Content]) -> list[Content]:
+    """Return how many channels are not among those that are named."""
+    others = len(waiting) - len(named)
+    if not others:
+        return []
+    text = f" and {others:,} more" if named else f" {count(others, 'channel')}"
+    return [key_click(Content.styled(text, UNSEEN), "switch")]
 
 
 def counted(new: int, mentions: int) -> str:

@@ -1,7 +1,8 @@
 """The list at the side: channels, members of the open one, people. Pure functions of a snapshot."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple, Protocol
 
 from textual.content import Content
 
@@ -16,14 +17,14 @@ from chat_tui.wording.panels import (
     GOOD,
     TITLE,
     TRUST_STYLES,
-    counted,
+    UNSEEN,
+    Unseen,
     here_first,
-    nobody_mentioned,
     sign,
 )
 from sync.machine import ChannelId
-from sync.view.governance_infos import GovernanceInfo, Role
-from sync.view.view import PeerInfo, PeerState, Snapshot
+from sync.view.governance_infos import GovernanceInfo, MemberInfo, Role
+from sync.view.view import ChannelInfo, PeerInfo, PeerState, Snapshot
 
 SIDEBAR_CELLS: Final = 23
 """Wide enough for most names with their state; the same in `app.tcss`."""
@@ -40,65 +41,145 @@ MEMBERS_SHOWN: Final = 8
 GONE_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
+ANY_HEIGHT: Final = 10_000
+
+
+class _List(Protocol):
+    """A part of the list at the side."""
+
+    @property
+    def wanted(self) -> int:
+        """Lines that it has where there is room."""
+
+    def lines(self, room: int) -> list[Content]:
+        """Return it in so many lines, where these are enough for its heading."""
+
 
 def sidebar(
     snapshot: Snapshot,
     shown: ChannelId | None,
-    unread: Callable[[ChannelId], int],
+    unseen: Unseen,
     glyphs: Glyphs,
-    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
     chosen: Chosen = USUAL,
+    room: int = ANY_HEIGHT,
 ) -> Content:
-    """Return channels and peers, one line each."""
-    lines = [Content.styled("CHANNELS", TITLE)]
-    for info in snapshot.channels:
-        new = unread(info.channel)
-        waits = counted(new, mentioned(info.channel))
-        right = Content.styled(f" {waits}", "bold $warning") if new else Content("")
-        if info.direct is not None:
-            other = presence.other_end(snapshot, info)
-            right = (
-                Content.styled(glyphs.gone, DIM) if other is None else sign(other, glyphs)
-            ) + right
-        lead = ">" if info.channel == shown else " "
-        title = sentences.title_within(info, SIDEBAR_WIDTH - right.cell_length - len(lead) - 2)
-        row = _row(Content(f"{lead} {title}"), right, SIDEBAR_WIDTH)
-        row = row.stylize("bold $primary") if info.channel == shown else row
-        lines.append(channel_click(row, info.channel))
+    """Return channels and people, one line each, in `room` lines.
+
+    Each part has at least half of the lines that are left, and says how many of its own there is no
+    room for.
+    """
+    parts: list[_List] = [_Channels(snapshot, shown, unseen, glyphs)]
     here_now = sentences.find(snapshot, shown)
     governance = None if here_now is None else here_now.governance
     peers = here_first(snapshot)
     if governance is not None:
-        lines += [Content(""), *_members(snapshot, governance, glyphs)]
+        parts.append(_members(snapshot, governance, glyphs))
         peers = [one for one in peers if governance.member(one.peer) is None]
     is_listed = governance is not None and governance.member(snapshot.me) is not None
     if peers or not is_listed:
-        title = "PEERS" if governance is None else "OTHERS"
-        lines += [Content(""), Content.styled(title, TITLE)]
-    if not is_listed:
-        me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
-        lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
-    here = sum(peer.state is PeerState.UP for peer in peers)
-    for peer in peers[: here + GONE_SHOWN]:
-        style = "" if peer.state is PeerState.UP else DIM
-        called = sentences.called_within(snapshot, peer, NAMESAKE_CELLS)
-        name = sign(peer, glyphs) + Content.styled(f" {called}", style)
-        thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
-        is_shared = called != clean_nick(peer.nick)
-        # The key is what tells them apart, and there is no room for both.
-        state = thought if is_shared else Content.styled(_presence(snapshot, peer), DIM) + thought
-        lines.append(peer_click(_row(name, state, SIDEBAR_WIDTH), peer.peer))
-    if (more := len(peers) - here - GONE_SHOWN) > 0:
-        key = with_keys("{peers}", chosen)
-        lines.append(key_click(Content.styled(f"  and {more:,} more, {key}", DIM), "peers"))
+        heading = [Content(""), Content.styled("PEERS" if governance is None else "OTHERS", TITLE)]
+        if not is_listed:
+            me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
+            heading.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
+        parts.append(_peers(snapshot, peers, heading, glyphs, chosen))
+    lines: list[Content] = []
+    for number, part in enumerate(parts, start=1):
+        left, others = room - len(lines), sum(one.wanted for one in parts[number:])
+        lines += part.lines(max(left - others, left // 2))
     return Content("\n").join(lines)
 
 
-def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> list[Content]:
-    """Return who is in the open channel, a line each: who has a role of their own, then others."""
-    lines = [Content.styled(f"MEMBERS {len(governance.members):,}", TITLE)]
+class _Channels(NamedTuple):
+    """Our channels; where there is no room for all, those around the open one."""
+
+    snapshot: Snapshot
+    shown: ChannelId | None
+    unseen: Unseen
+    glyphs: Glyphs
+
+    @property
+    def wanted(self) -> int:
+        return 1 + len(self.snapshot.channels)
+
+    def lines(self, room: int) -> list[Content]:
+        ours = self.snapshot.channels
+        at = next((number for number, one in enumerate(ours) if one.channel == self.shown), 0)
+        first, end = window(len(ours), at, room - 1)
+        return [
+            Content.styled("CHANNELS", TITLE),
+            *self._rest(self.glyphs.above, ours[:first]),
+            *[self._channel(info) for info in ours[first:end]],
+            *self._rest(self.glyphs.below, ours[end:]),
+        ]
+
+    def _channel(self, info: ChannelInfo) -> Content:
+        right = self._waiting(info)
+        if info.direct is not None:
+            other = presence.other_end(self.snapshot, info)
+            glyphs = self.glyphs
+            gone = Content.styled(glyphs.gone, DIM)
+            right = (gone if other is None else sign(other, glyphs)) + right
+        is_open = info.channel == self.shown
+        lead = ">" if is_open else " "
+        title = sentences.title_within(info, SIDEBAR_WIDTH - right.cell_length - len(lead) - 2)
+        row = _row(Content(f"{lead} {title}"), right, SIDEBAR_WIDTH)
+        return channel_click(row.stylize("bold $primary") if is_open else row, info.channel)
+
+    def _rest(self, sign: str, infos: Sequence[ChannelInfo]) -> list[Content]:
+        """Return how many channels lie above or below, and how much of them nobody has seen."""
+        if not infos:
+            return []
+        left = Content.styled(f"{sign} {len(infos):,} more", DIM)
+        return [key_click(_row(left, self._waiting(*infos), SIDEBAR_WIDTH), "switch")]
+
+    def _waiting(self, *infos: ChannelInfo) -> Content:
+        waits = self.unseen.counted(*(info.channel for info in infos))
+        return Content.styled(f" {waits}", UNSEEN) if waits else Content("")
+
+
+def window(count: int, at: int, room: int) -> tuple[int, int]:
+    """Return which of `count` lines have room, `at` among them: the first one, and the end.
+
+    A line is left for those above them if there are any, and one for those below.
+    """
+    if count <= room:
+        return 0, count
+    inner = max(1, room - 2)
+    first = at - inner // 2
+    if first <= 1:
+        return 0, inner + 1
+    if first + inner >= count - 1:
+        return count - inner - 1, count
+    return first, first + inner
+
+
+class _People(NamedTuple):
+    """People under a heading; each has a line made once there is room for it."""
+
+    heading: Sequence[Content]
+    rows: Sequence[Callable[[], Content]]
+    most: int
+    """Of them, that are shown at once in however many lines."""
+    rest: Callable[[str], Content]
+    """Makes a line of how many others there are."""
+
+    @property
+    def wanted(self) -> int:
+        return len(self.heading) + min(len(self.rows), self.most + 1)
+
+    def lines(self, room: int) -> list[Content]:
+        most = self.most if self.wanted <= room else max(0, room - len(self.heading) - 1)
+        lines = [*self.heading, *(row() for row in self.rows[:most])]
+        if (more := len(self.rows) - most) > 0:
+            lines.append(self.rest(f"  and {more:,} more"))
+        return lines
+
+
+def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> _People:
+    """Return who is in the open channel: who has a role of their own, then others."""
     peers = {one.peer: one for one in snapshot.peers}
-    for one in governance.members[:MEMBERS_SHOWN]:
+
+    def row_of(one: MemberInfo) -> Content:
         peer = peers.get(one.peer)
         here = Content.styled(glyphs.here, GOOD) if one.peer == snapshot.me else None
         here = here or (Content.styled(glyphs.gone, DIM) if peer is None else sign(peer, glyphs))
@@ -112,11 +193,41 @@ def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> 
         called = membership.called(snapshot, one.peer, one.nick)
         name = here + f" {sentences.cut(called, one.peer, room)}"
         row = _row(name, right, SIDEBAR_WIDTH)
-        lines.append(row if one.peer == snapshot.me else peer_click(row, one.peer))
-    if (more := len(governance.members) - MEMBERS_SHOWN) > 0:
-        rest = Content.styled(f"  and {more:,} more, /members", DIM)
-        lines.append(clickable(rest, "app.submit('/members')"))
-    return lines
+        return row if one.peer == snapshot.me else peer_click(row, one.peer)
+
+    def rest(more: str) -> Content:
+        return clickable(Content.styled(f"{more}, /members", DIM), "app.submit('/members')")
+
+    members = governance.members
+    heading = [Content(""), Content.styled(f"MEMBERS {len(members):,}", TITLE)]
+    return _People(heading, [partial(row_of, one) for one in members], MEMBERS_SHOWN, rest)
+
+
+def _peers(
+    snapshot: Snapshot,
+    peers: Sequence[PeerInfo],
+    heading: Sequence[Content],
+    glyphs: Glyphs,
+    chosen: Chosen,
+) -> _People:
+    """Return who is here, and some of those who were."""
+
+    def row_of(peer: PeerInfo) -> Content:
+        style = "" if peer.state is PeerState.UP else DIM
+        called = sentences.called_within(snapshot, peer, NAMESAKE_CELLS)
+        name = sign(peer, glyphs) + Content.styled(f" {called}", style)
+        thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
+        is_shared = called != clean_nick(peer.nick)
+        # The key is what tells them apart, and there is no room for both.
+        state = thought if is_shared else Content.styled(_presence(snapshot, peer), DIM) + thought
+        return peer_click(_row(name, state, SIDEBAR_WIDTH), peer.peer)
+
+    def rest(more: str) -> Content:
+        key = with_keys("{peers}", chosen)
+        return key_click(Content.styled(f"{more}, {key}", DIM), "peers")
+
+    here = sum(peer.state is PeerState.UP for peer in peers)
+    return _People(heading, [partial(row_of, one) for one in peers], here + GONE_SHOWN, rest)
 
 
 def _presence(snapshot: Snapshot, peer: PeerInfo) -> str:

@@ -13,6 +13,7 @@ from chat_tui.keys.table import USUAL, with_keys
 from chat_tui.text.shortening import fitting
 from chat_tui.wording import panels, peers_table
 from chat_tui.wording.glyphs import UNICODE
+from chat_tui.wording.panels import Unseen
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import on_screen
 from tests.support.chat_tui.pictures import SMALL
@@ -50,7 +51,7 @@ def test_the_last_line_has_whole_keys_alone_and_always_help_and_quit(width: int)
     snapshot = scenes.empty().snapshot()
     channel = snapshot.channels[0].channel
 
-    line = panels.keys(snapshot, channel, lambda _: 0, USUAL, width=width).plain.rstrip()
+    line = panels.keys(snapshot, channel, Unseen(lambda _: 0), USUAL, width=width).plain.rstrip()
 
     assert cell_len(line) <= width
     assert line.startswith("F1 Help")

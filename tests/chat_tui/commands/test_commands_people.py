@@ -244,6 +244,18 @@ async def test_a_code_for_a_name_that_we_have_says_so(tmp_path: Path) -> None:
         )
 
 
+async def test_a_channel_whose_own_name_ends_with_a_number_is_not_a_second_one(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice:
+        alone = await run(alice, "/join #team-2")
+        await run(alice, "/join #team")
+        other = await run(alice, "/join #team-3")
+
+    assert alone.text == "You are in #team-2, open to everybody on this network."
+    assert other.text == "You are in #team-3, open to everybody on this network."
+
+
 async def test_an_invite_has_a_code_to_scan_when_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

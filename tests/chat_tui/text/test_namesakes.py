@@ -14,6 +14,7 @@ from chat_tui.text.namesakes import NAMES_MAX, Names, called, look_alike_key, te
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said, tailed
 from chat_tui.wording import peers_table, sentences
 from chat_tui.wording.glyphs import UNICODE
+from chat_tui.wording.panels import Unseen
 from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
@@ -244,7 +245,7 @@ async def test_status_typing_and_lists_tell_them_apart(scene: Scene) -> None:
 
     assert sentences.who_types(snapshot, typing) == f"{bob} and {other} are typing"
     assert {sentences.name_of(snapshot, peer) for peer in peers[1:]} == {bob, other}
-    side = sidebar(snapshot, None, lambda _: 0, UNICODE).plain
+    side = sidebar(snapshot, None, Unseen(lambda _: 0), UNICODE).plain
     table = "\n".join(line.plain for line in peers_table.table(snapshot, 120, 0, UNICODE))
     for shown in (bob, other):
         assert shown in side

@@ -1,5 +1,6 @@
 """Texts of the app frame: header, sidebar, status chip, key hints and debug pane."""
 
+import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
@@ -8,6 +9,7 @@ from chat_tui.debug.styled_lines import section_lines
 from chat_tui.keys.table import USUAL
 from chat_tui.wording import panels
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
+from chat_tui.wording.panels import Unseen
 from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
@@ -58,7 +60,7 @@ def test_the_sidebar_lists_channels_and_peers_in_lines_of_its_width() -> None:
     )
 
     with utc():
-        lines = sidebar(busy, LOBBY, unread, UNICODE).plain.split("\n")
+        lines = sidebar(busy, LOBBY, Unseen(unread), UNICODE).plain.split("\n")
 
     assert lines[1].rstrip() == "> #lobby"
     assert lines[2].split() == ["#build", "3"]
@@ -69,7 +71,7 @@ def test_the_sidebar_lists_channels_and_peers_in_lines_of_its_width() -> None:
 
 
 def test_the_sidebar_can_do_with_ascii() -> None:
-    shown = sidebar(snapshot(present("bob"), absent("erin")), LOBBY, unread, ASCII)
+    shown = sidebar(snapshot(present("bob"), absent("erin")), LOBBY, Unseen(unread), ASCII)
 
     assert shown.plain.isascii()
 
@@ -77,8 +79,8 @@ def test_the_sidebar_can_do_with_ascii() -> None:
 def test_the_keys_name_other_channels_with_unread_messages() -> None:
     two = replace(snapshot(), channels=(CALM, BUILD))
 
-    assert panels.keys(two, LOBBY, unread, USUAL).plain.endswith("#build 3")
-    assert "#build" not in panels.keys(two, BUILD.channel, unread, USUAL).plain
+    assert panels.keys(two, LOBBY, Unseen(unread), USUAL).plain.endswith("#build 3")
+    assert "#build" not in panels.keys(two, BUILD.channel, Unseen(unread), USUAL).plain
 
 
 def test_the_chip_counts_below_and_above() -> None:
@@ -97,7 +99,7 @@ def test_trouble_is_said_instead_of_what_happens() -> None:
 def test_markup_in_names_is_just_text() -> None:
     named = PeerInfo(peer("bob"), "[red]b[/]", PeerState.UP, "1.2.3.4:1")
 
-    shown = sidebar(snapshot(named), LOBBY, unread, UNICODE)
+    shown = sidebar(snapshot(named), LOBBY, Unseen(unread), UNICODE)
 
     assert "[red]b[/]" in shown.plain
 
@@ -156,3 +158,68 @@ def test_a_bar_stands_before_the_time_in_either_set_of_signs() -> None:
 
     assert lines_of(section, 46)[1] == " 51b07d ▰▰▰▱▱ asks in 3 s   · named by bob"
     assert lines_of(section, 46, ASCII)[1] == " 51b07d ###.. asks in 3 s   · named by bob"
+
+
+MANY = tuple(
+    replace(CALM, channel=ChannelId(f"{number:032d}"), name=f"team-{number:03d}")
+    for number in range(300)
+)
+OPEN = MANY[100].channel
+NEWS = {MANY[2].channel: 2, MANY[99].channel: 1, MANY[250].channel: 4, MANY[299].channel: 3}
+ADDRESSED = {MANY[250].channel: 1}
+UNSEEN = Unseen(lambda channel: NEWS.get(channel, 0), lambda channel: ADDRESSED.get(channel, 0))
+
+
+def side_lines(shown: ChannelId, room: int, people: int = 1) -> list[str]:
+    here = replace(snapshot(*[present(f"p{n}") for n in range(people)]), channels=MANY)
+    lines = sidebar(here, shown, UNSEEN, UNICODE, room=room).plain.split("\n")
+    return [" ".join(line.split()) for line in lines]
+
+
+def test_of_hundreds_of_channels_those_around_the_open_one_are_listed_others_counted() -> None:
+    lines = side_lines(OPEN, 20)
+
+    assert len(lines) == 20
+    assert lines[0] == "CHANNELS"
+    assert lines[1] == "↑ 94 more 2"
+    assert "> #team-100" in lines
+    assert "#team-099 1" in lines
+    assert lines[-5] == "↓ 193 more 7 @1"
+    assert lines[-4:-2] == ["", "PEERS"]
+    listed = [line for line in lines if "#team" in line]
+    assert len(listed) + 94 + 193 == len(MANY)
+
+
+@pytest.mark.parametrize("room", [8, 12, 13, 36, 86])
+@pytest.mark.parametrize("people", [0, 3, 200])
+def test_the_open_channel_has_a_line_whatever_room_there_is(room: int, people: int) -> None:
+    for at in (0, 1, 2, 3, 150, 296, 297, 298, 299):
+        lines = side_lines(MANY[at].channel, room, people)
+
+        assert len(lines) == room
+        assert any(line.startswith(f"> #team-{at:03d}") for line in lines)
+        listed = sum("#team" in line for line in lines)
+        told = [int(line.split()[1]) for line in lines if line[0:1] in {"↑", "↓"}]
+        assert listed + sum(told) == len(MANY)
+
+
+def test_of_hundreds_of_people_as_many_are_listed_as_have_a_line() -> None:
+    lines = side_lines(OPEN, 20, people=200)
+
+    assert sum("#team" in line for line in lines) == 7
+    assert lines[10:13] == ["", "PEERS", "● alice you"]
+    assert lines[-1] == "and 194 more, F3"
+
+
+def test_the_keys_name_whole_channels_and_count_the_others() -> None:
+    busy = replace(snapshot(), channels=MANY)
+
+    def news(width: int) -> str:
+        line = panels.keys(busy, OPEN, UNSEEN, USUAL, width).plain
+        assert cell_len(line) <= width
+        return line.partition("Next channel  ")[2]
+
+    assert news(300) == " #team-002 2 #team-099 1 #team-250 4 @1 #team-299 3"
+    assert news(80) == " #team-002 2 #team-099 1 and 2 more"
+    assert news(68) == " #team-002 2 and 3 more"
+    assert news(58) == " 4 channels"

@@ -7,7 +7,7 @@ from chat_tui.text.times import since
 from chat_tui.wording import peers_table, presence, sentences
 from chat_tui.wording.glyphs import UNICODE
 from chat_tui.wording.json_events import more_of
-from chat_tui.wording.panels import nobody_mentioned
+from chat_tui.wording.panels import Unseen
 from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.entries.identity import short_fingerprint
 from sync.machine import DAY, HOUR, MINUTE, ChannelId, Nanos
@@ -39,7 +39,7 @@ def test_away_is_said_of_who_says_so_and_gone_of_who_is() -> None:
 
     with utc():
         listed = sentences.who(shown)
-        side = sidebar(shown, CALM.channel, nobody_mentioned, UNICODE).plain
+        side = sidebar(shown, CALM.channel, Unseen(lambda _: 0), UNICODE).plain
         table = "\n".join(one.plain for one in peers_table.table(shown, 120, 0, UNICODE))
         carol = presence.presence(shown, gone)
 
@@ -91,7 +91,7 @@ def test_the_sidebar_has_the_sign_of_who_is_at_the_other_end() -> None:
         shown = replace(snapshot(*map(present, people), absent("bob")), channels=(CALM, TWO))
         if "bob" in people:
             shown = replace(shown, peers=(present("bob"),))
-        return sidebar(shown, CALM.channel, lambda _: 0, UNICODE).plain.splitlines()[2]
+        return sidebar(shown, CALM.channel, Unseen(lambda _: 0), UNICODE).plain.splitlines()[2]
 
     assert second_line("bob").split() == ["@bob", "●"]
     assert second_line("carol").split() == ["@bob", "○"]
@@ -102,7 +102,7 @@ def test_a_long_name_is_cut_before_its_key_also_of_a_channel_and_a_member() -> N
     long = replace(TWO, name="maximilian of the hill", sign=f" {key}")
     shown = replace(snapshot(present("bob")), channels=(CALM, long))
 
-    side = sidebar(shown, CALM.channel, lambda _: 12, UNICODE).plain.splitlines()[2]
+    side = sidebar(shown, CALM.channel, Unseen(lambda _: 12), UNICODE).plain.splitlines()[2]
 
     assert side.split()[-3:] == [key, "●", "12"]
     assert len(side) == SIDEBAR_WIDTH
