@@ -9,7 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from chat_tui.model.row import Row
-from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
+from chat_tui.text.safe_text import LINES_MAX, clip_cells
 from chat_tui.text.shortening import fitting
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.text_layout import (
@@ -23,7 +23,7 @@ from chat_tui.transcript.text_layout import (
 )
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
 from chat_tui.wording.invitations import Offer, offered
-from chat_tui.wording.reactions import item_at, joined, reacted_in, summary, unjoined
+from chat_tui.wording.reactions import item_at, reacted_in, rows, unjoined
 from chat_tui.wording.replies import QUOTE_CELLS, SIGN_CELLS
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
@@ -220,9 +220,8 @@ def _with_words(laid: LaidText, row: Row, shape: Shape, style: StyleOf) -> list[
 def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     if not row.line.reactions or row.folds:
         return []
-    items = joined(summary(row.line.reactions, shape.glyphs))
-    lines = [unjoined(line) for line in wrap(items, shape.text_width)]
-    return [Strip([Segment(" " * shape.gutter + line, style("time"))]) for line in lines]
+    lines = rows(row.line.reactions, shape.glyphs, shape.text_width)
+    return [Strip([Segment(" " * shape.gutter + unjoined(line), style("time"))]) for line in lines]
 
 
 def reaction_at(laid: Laid, line: int, cell: int, shape: Shape) -> str | None:
@@ -230,7 +229,7 @@ def reaction_at(laid: Laid, line: int, cell: int, shape: Shape) -> str | None:
     row, number = laid.row, line - laid.mark_at - 1 - (offer_of(laid.row) is not None)
     if number < 0 or cell < shape.gutter or not row.line.reactions or row.folds:
         return None
-    lines = wrap(joined(summary(row.line.reactions, shape.glyphs)), shape.text_width)
+    lines = rows(row.line.reactions, shape.glyphs, shape.text_width)
     item = item_at(lines[number], cell - shape.gutter) if number < len(lines) else None
     return None if item is None else reacted_in(item, row.line.reactions, shape.glyphs)
 

@@ -10,7 +10,7 @@ from typing import Final
 from rich.cells import cell_len, split_graphemes
 
 from chat_tui.text.emoji import EMOJI
-from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.safe_text import clean_text, clip_cells, wrap
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.errors import LocalError
 from sync.machine import PeerId
@@ -43,6 +43,10 @@ EMOJI_STYLE: Final = "\ufe0f"
 
 RECENT_MAX: Final = 6
 """Emoji used last that stand first in a list; the others keep their places."""
+
+ROWS_MAX: Final = 4
+"""Lines of reactions below a text: a few people can have hundreds of kinds, which would push the
+text off the screen."""
 
 _SHORT_NAME_OF: Final = {emoji: name for name, emoji in reversed(EMOJI.items())}
 _NAME_OF: Final = {emoji: name for name, emoji in NAMES.items()} | {
@@ -110,6 +114,20 @@ def summary(reactions: Sequence[Reaction], glyphs: Glyphs) -> list[str]:
         if reaction.mine:
             mine.add(shown)
     return [f"{one} {len(by)}{' (you)' if one in mine else ''}" for one, by in who.items()]
+
+
+def rows(reactions: Sequence[Reaction], glyphs: Glyphs, width: int) -> list[str]:
+    """Return the lines of reactions; if there are many, ours and the most frequent ones."""
+    lines = wrap(joined(summary(reactions, glyphs)), width)
+    if len(lines) <= ROWS_MAX:
+        return lines
+    items = summary(sorted(reactions, key=lambda one: (not one.mine, -len(one.who))), glyphs)
+    fitting = sum(len(line.split("  ")) for line in lines[:ROWS_MAX])
+    while len(lines) > ROWS_MAX:
+        fitting -= 1
+        more = f"… {len(items) - fitting:,} more"
+        lines = wrap(joined([*items[:fitting], more]), width)
+    return lines
 
 
 def joined(items: Sequence[str]) -> str:

@@ -11,10 +11,19 @@ from chat_tui.client.message_changes import announced
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.event_feed import Feed
 from chat_tui.model.row import Changed
+from chat_tui.text.emoji import EMOJI
 from chat_tui.transcript.row_layout import Laid, Shape, estimate, lay_out
 from chat_tui.wording import json_events
 from chat_tui.wording.glyphs import ASCII, DELETED, UNICODE, Glyphs
-from chat_tui.wording.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
+from chat_tui.wording.reactions import (
+    EMOJI_CELLS,
+    INVISIBLE,
+    NAMES,
+    ROWS_MAX,
+    emoji_of,
+    label,
+    summary,
+)
 from sync.sds.message import Delivery
 from sync.view.view import Line, LineChanged, MessageShown, Reaction
 from tests.support.chat_tui.chats import line_mode
@@ -145,7 +154,10 @@ def test_reactions_are_words_where_only_ascii_is() -> None:
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_many_reactions_wrap_between_each_other(width: int, glyphs: Glyphs) -> None:
     many = tuple(
-        [Reaction(chr(0x1F600 + n), 1, mine=False, who=(peer(f"{n}"),)) for n in range(30)]
+        [
+            Reaction(chr(0x1F600 + n), 1, mine=False, who=(peer(f"{n}"),))
+            for n in range(12 if glyphs == UNICODE else 4)
+        ]
     )
     shown = edited(replace(line(1), reactions=many), "word " * 30)
 
@@ -156,6 +168,28 @@ def test_many_reactions_wrap_between_each_other(width: int, glyphs: Glyphs) -> N
     words = " ".join(" ".join(lines[len(lines) - out.below :]).split())
     if width >= 40:
         assert words == " ".join(" ".join(summary(many, glyphs)).split())
+
+
+@pytest.mark.parametrize("width", [40, 63, 64, 80, 140])
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_of_hundreds_of_reactions_ours_and_the_most_frequent_are_shown(
+    width: int, glyphs: Glyphs
+) -> None:
+    kinds = sorted(set(EMOJI.values()))
+    people = [tuple(peer(who) for who in "abcdefg"[: 1 + n % 7]) for n in range(len(kinds))]
+    many = tuple(
+        Reaction(kind, len(who), mine=n == 99, who=who)
+        for n, (kind, who) in enumerate(zip(kinds, people, strict=True))
+    )
+    out, lines = laid(replace(line(1), reactions=many), width, glyphs)
+
+    below = [one.strip() for one in lines[-out.below :]]
+    assert len(below) <= ROWS_MAX
+    assert all(cell_len(one) <= width for one in lines)
+    *shown, more = "  ".join(below).split("  ")
+    assert more == f"… {len(summary(many, glyphs)) - len(shown)} more"
+    assert shown[0].endswith(" 2 (you)")
+    assert {one.split()[-1] for one in shown[1:]} <= {"7", "6"}
 
 
 def test_the_height_is_estimated_with_the_reactions() -> None:
