@@ -16,7 +16,7 @@ from chat_tui.screens.people_list import PeopleList
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.widgets.text_screen import TextScreen
-from chat_tui.wording import members_table, membership, person, rights, sentences
+from chat_tui.wording import members_table, membership, person, presence, rights, sentences
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.membership import Row
 from chat_tui.wording.panels import BAD
@@ -64,7 +64,8 @@ class MembersScreen(PeopleList[str | None]):
 
     def people(self) -> list[PeerId]:
         """See `PeopleList`: who is in, who asks, who went."""
-        return [one.peer for one in self._rows()]
+        now = self._now()
+        return [] if now is None else membership.people(now[1])
 
     def lines(self, width: int, cursor: int) -> list[Content]:
         """See `PeopleList`."""
@@ -102,7 +103,7 @@ class MembersScreen(PeopleList[str | None]):
         snapshot = self._chat.snapshot()
         if row.peer == snapshot.me:
             return f"{in_it}\nkey       {fingerprint(row.peer)}; this is you"
-        peer = next((one for one in snapshot.peers if one.peer == row.peer), None)
+        peer = presence.met(snapshot, row.peer)
         if peer is None:
             return f"{in_it}\nkey       {fingerprint(row.peer)}; never met in this run"
         return f"{in_it}\n{person.whois(snapshot, peer)}"

@@ -2,16 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import chain
 from typing import ClassVar, Final, Generic
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ScreenResultType
 
 from chat_tui.terminal.front_to_back import FrontModal
+from chat_tui.widgets.entries import Entries
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS
 from chat_tui.widgets.text_screen import REFRESH_S
@@ -30,14 +31,14 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
     PeopleList { align: center middle; }
     #people { width: 100%; height: 100%; padding: 0 1; background: $background; }
     #people-title { height: auto; padding-bottom: 1; }
-    #people-frame {
+    #people-table {
         height: 1fr;
+        max-height: 1fr;
         scrollbar-size-vertical: 1;
         scrollbar-gutter: stable;
         scrollbar-background: $background;
         scrollbar-color: $foreground 20%;
     }
-    #people-table { width: 1fr; height: auto; text-wrap: nowrap; }
     #people-said { height: auto; }
     #people-keys { height: auto; padding-top: 1; }
     """
@@ -45,8 +46,7 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
     def __init__(self) -> None:
         super().__init__()
         self._chosen: PeerId | None = None
-        self._tops: list[int] = []
-        """Lines of the table on which rows begin, the heading first; then that after the last."""
+        self._table = Entries[Content](lambda line, _: line, id="people-table")
 
     @abstractmethod
     def people(self) -> Sequence[PeerId]:
@@ -72,8 +72,7 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
         """Title, table, what came of the last key, keys."""
         with Vertical(id="people"):
             yield Panel(id="people-title")
-            with VerticalScroll(id="people-frame", can_focus=False):
-                yield Panel(id="people-table")
+            yield self._table
             yield Panel(id="people-said")
             yield Panel(id="people-keys")
 
@@ -90,12 +89,14 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
         people, width = self.people(), self.size.width - 2
         if self._chosen is None and people:
             self._chosen = people[0]
-        rows = self.lines(width - BAR_CELLS, self._cursor(people))
-        self._tops = [0, *accumulate(row.plain.count("\n") + 1 for row in rows)]
-        table = Content("\n").join(rows)
+        cursor = self._cursor(people)
+        rows = self.lines(width - BAR_CELLS, cursor)
+        parts = [row.split("\n") if "\n" in row.plain else [row] for row in rows]
         self.query_one("#people-title", Panel).show(self.heading())
         self.query_one("#people-keys", Panel).show(self.key_hints(width))
-        self.query_one("#people-table", Panel).show(table)
+        first = sum(map(len, parts[: cursor + 1]))  # below the heading
+        high = sum(map(len, parts[cursor + 1 : cursor + 2]))
+        self._table.renew([*chain(*parts)], first, high)
 
     def _cursor(self, people: Sequence[PeerId]) -> int:
         return next((at for at, one in enumerate(people) if one == self._chosen), 0)
@@ -115,7 +116,7 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
 
     def action_page(self, screens: int) -> None:
         """Go to the person a screen further."""
-        self.action_step(screens * max(1, self.query_one("#people-frame").size.height - 1))
+        self.action_step(screens * max(1, self._table.size.height - 1))
 
     def action_edge(self, which: int) -> None:
         """Go to the last person, or to the first if negative."""
@@ -128,8 +129,4 @@ class PeopleList(FrontModal[ScreenResultType], Generic[ScreenResultType]):
             at = min(max(self._cursor(people) + step, 0), len(people) - 1)
             self._chosen = people[at]
             self._tick()
-            frame = self.query_one("#people-frame")
-            top, height = int(frame.scroll_offset.y), frame.size.height
-            first, end = self._tops[at + 1 : at + 3]
-            if not top <= first <= end <= top + height:
-                frame.scroll_to(y=max(0, first - height // 2), animate=False)
+            self._table.bring_into_sight()

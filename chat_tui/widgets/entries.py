@@ -37,23 +37,30 @@ class Entries(ScrollView, Generic[T], can_focus=False, inherit_bindings=False):
     def __init__(self, look: Look[T], *, id: str) -> None:  # noqa: A002  # as Textual has it
         super().__init__(id=id)
         self.auto_links = False  # what can be clicked looks as its text does
-        self._look, self._chosen = look, 0
+        self._look, self._chosen, self._high = look, 0, 1
         self._entries: Sequence[T] = ()
         self.drawn = 0
         """Lines drawn so far: the measure of the work done."""
 
     def show(self, entries: Sequence[T], chosen: int) -> None:
         """Show other entries, of which one is chosen, which comes into sight."""
-        self._entries, self._chosen = entries, chosen
+        self.renew(entries, chosen)
+        self.call_after_refresh(self.bring_into_sight)
+
+    def renew(self, entries: Sequence[T], chosen: int, high: int = 1) -> None:
+        """Show entries as they are now, wherever somebody has scrolled to.
+
+        The chosen one may be the first of some that are `high` lines together.
+        """
+        self._entries, self._chosen, self._high = entries, chosen, high
         self.virtual_size = Size(self.size.width, len(entries))
         self.refresh()
-        self.call_after_refresh(self._bring_into_sight)
 
     def choose(self, number: int) -> None:
         """Have another entry be the chosen one."""
         self._chosen = number
         self.refresh()
-        self._bring_into_sight()
+        self.bring_into_sight()
 
     def render_line(self, y: int) -> Strip:
         """Render line `y` of the screen."""
@@ -67,7 +74,7 @@ class Entries(ScrollView, Generic[T], can_focus=False, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Keep the chosen one in sight."""
-        self._bring_into_sight()
+        self.bring_into_sight()
 
     def on_click(self, event: Click) -> None:
         """Say which entry was clicked."""
@@ -75,7 +82,8 @@ class Entries(ScrollView, Generic[T], can_focus=False, inherit_bindings=False):
         if 0 <= number < len(self._entries):
             self.post_message(self.Clicked(number))
 
-    def _bring_into_sight(self) -> None:
+    def bring_into_sight(self) -> None:
+        """Scroll to the chosen one, if it is not in sight."""
         height, top = self.size.height, self.scroll_offset.y
-        if height and not top <= self._chosen < top + height:
+        if height and not top <= self._chosen <= top + height - self._high:
             self.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)

@@ -15,7 +15,7 @@ from sync.view.view import ChannelInfo, Snapshot
 
 NAME_CELLS: Final = 18
 STANDING_CELLS: Final = 8
-PRESENCE_CELLS: Final = 11
+PRESENCE_CELLS: Final = len("gone Nov 2024 ")
 LEAD_CELLS: Final = 2
 """Of the cursor, before the columns; what happened ends the row."""
 

@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
 def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
     """Return what somebody is called who may never have been met."""
-    is_known = peer == snapshot.me or any(one.peer == peer for one in snapshot.peers)
+    is_known = peer == snapshot.me or presence.met(snapshot, peer) is not None
     if is_known or not nick or sentences.profile_of(snapshot, peer) is not None:
         return sentences.name_of(snapshot, peer)
     return sentences.called(snapshot, peer, nick)
@@ -84,6 +84,15 @@ def rows(snapshot: Snapshot, governance: GovernanceInfo) -> list[Row]:
         *(_member(snapshot, one) for one in governance.members),
         *(_asking(snapshot, one) for one in governance.asking),
         *(_gone(snapshot, one) for one in governance.gone[:GONE_SHOWN]),
+    ]
+
+
+def people(governance: GovernanceInfo) -> list[PeerId]:
+    """Return whom `rows` are about."""
+    return [
+        *(one.peer for one in governance.members),
+        *(one.peer for one in governance.asking),
+        *(one.peer for one in governance.gone[:GONE_SHOWN]),
     ]
 
 

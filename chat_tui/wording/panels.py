@@ -12,7 +12,7 @@ from chat_tui.keys.names import name_of
 from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count
-from chat_tui.wording import channel_state, sentences
+from chat_tui.wording import channel_state, presence, sentences
 from chat_tui.wording.clicks import channel_click, clickable, key_click
 from chat_tui.wording.glyphs import Glyphs, sparkline
 from sync.entries.identity import short_fingerprint
@@ -78,7 +78,7 @@ def header(
         "  ",
         key_click(Content(sentences.others_here(snapshot, info)), "peers"),
     ]
-    other = next((one for one in snapshot.peers if one.peer == info.direct), None)
+    other = presence.other_end(snapshot, info)
     if other is not None:
         parts += [" · ", trust(other.trust, glyphs)]
     state = sentences.agreement(snapshot, info)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
@@ -54,12 +55,13 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         )
         if peer.peer in forked:
             thought += Content.styled(FORKED, "$warning")
-        room = width - LEAD - Content(_columns(cells, hidden)).cell_length - thought.cell_length
+        columns = _columns(cells, hidden)
+        room = width - LEAD - cell_len(columns) - thought.cell_length
         status = sentences.status_of(snapshot, peer.peer)
         if status and room >= STATUS_CELLS:
             thought += Content.styled(clip_cells(f'  "{status}"', room), DIM)
         style = "bold" if peer.state is PeerState.UP else DIM
-        line = lead + Content.styled(_columns(cells, hidden), style) + thought
+        line = lead + Content.styled(columns, style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
         marked = line.pad_right(width - line.cell_length).plain
         lines.append(Content.styled(marked, "bold reverse") if at else line)
@@ -172,7 +174,5 @@ def _columns(cells: tuple[str, ...], hidden: frozenset[int], *, lead: str = "") 
             parts.append(cell)
             continue
         fitting = clip_cells(cell, WIDTHS[number] - 1)
-        parts.append(
-            Content(fitting).pad_right(WIDTHS[number] - Content(fitting).cell_length).plain
-        )
+        parts.append(fitting + " " * (WIDTHS[number] - cell_len(fitting)))
     return "".join(parts)

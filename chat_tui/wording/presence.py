@@ -9,6 +9,7 @@ from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import milliseconds, since
 from chat_tui.wording import clocks
 from sync.machine import PeerId
+from sync.structures.made_once import made_once
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, Snapshot
 
 AWAY_CELLS: Final = 40
@@ -16,6 +17,17 @@ AWAY_CELLS: Final = 40
 
 ELSEWHERE: Final = "here, not in this channel"
 """Said of the other end of a channel of two who has not taken it up, or has left it."""
+
+
+def met(snapshot: Snapshot, peer: PeerId) -> PeerInfo | None:
+    """Return what is known of somebody; None if they were never met."""
+    return _met(snapshot).get(peer)
+
+
+@made_once
+def _met(snapshot: Snapshot) -> dict[PeerId, PeerInfo]:
+    """Return everybody by key: a list of hundreds of people asks for each of them."""
+    return {one.peer: one for one in snapshot.peers}
 
 
 def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
@@ -67,9 +79,7 @@ def seen(snapshot: Snapshot, peer: PeerInfo) -> str:
 
 def other_end(snapshot: Snapshot, info: ChannelInfo) -> PeerInfo | None:
     """Return the other one of a channel of two; None if it is none, or they were never met."""
-    if info.direct is None:
-        return None
-    return next((one for one in snapshot.peers if one.peer == info.direct), None)
+    return None if info.direct is None else met(snapshot, info.direct)
 
 
 def of_two(snapshot: Snapshot, info: ChannelInfo) -> str:
@@ -86,11 +96,11 @@ def of_member(snapshot: Snapshot, peer: PeerId, *, short: bool = False) -> str:
     """Return where somebody is who may never have been met; empty of who was not."""
     if peer == snapshot.me:
         return "you"
-    met = next((one for one in snapshot.peers if one.peer == peer), None)
-    if met is None:
+    known = met(snapshot, peer)
+    if known is None:
         return ""
-    is_gone = short and met.state is PeerState.DOWN
-    return gone_shortly(snapshot, met) if is_gone else whereabouts(snapshot, met)
+    is_gone = short and known.state is PeerState.DOWN
+    return gone_shortly(snapshot, known) if is_gone else whereabouts(snapshot, known)
 
 
 def _seen(snapshot: Snapshot, peer: PeerInfo) -> str:

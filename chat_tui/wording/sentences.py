@@ -12,8 +12,9 @@ from chat_tui.text.times import count, span
 from chat_tui.wording import clocks, presence
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.structures.made_once import made_once
 from sync.view.governance_infos import Right, Role
-from sync.view.state_infos import ProfileInfo
+from sync.view.state_infos import ProfileInfo, newest_profiles
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
 ID_SHOWN: Final = 6
@@ -87,24 +88,27 @@ def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
 
 def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
     """Return the peers that are here and belong to the channel."""
-    return [
-        peer for peer in snapshot.peers if peer.state is PeerState.UP and peer.peer in info.peers
-    ]
+    inside = frozenset(info.peers)
+    return [peer for peer in snapshot.peers if peer.state is PeerState.UP and peer.peer in inside]
 
 
 def name_of(snapshot: Snapshot, peer: PeerId) -> str:
     """Return a peer's name, of who was never met the signed one, else its fingerprint."""
     if peer == snapshot.me:
         return clean_nick(snapshot.nick)
-    met = next((one for one in snapshot.peers if one.peer == peer), None)
-    known = profile_of(snapshot, peer) if met is None else met
+    known = presence.met(snapshot, peer) or profile_of(snapshot, peer)
     return short_fingerprint(peer) if known is None else called(snapshot, peer, known.nick)
 
 
 def profile_of(snapshot: Snapshot, peer: PeerId) -> ProfileInfo | None:
     """Return the appearance that somebody chose last, in whatever channel; None if in none."""
-    signed = [one for info in snapshot.channels if (one := info.state.profile(peer)) is not None]
-    return max(signed, key=lambda one: one.at_ns, default=None)
+    return _profiles(snapshot).get(peer)
+
+
+@made_once
+def _profiles(snapshot: Snapshot) -> dict[PeerId, ProfileInfo]:
+    """Return everybody's: a list of hundreds of people asks for each of them."""
+    return newest_profiles(info.state for info in snapshot.channels)
 
 
 def status_of(snapshot: Snapshot, peer: PeerId) -> str:
@@ -240,9 +244,8 @@ def _happens(
         return _about_history(snapshot, bringing)
     if info.missing_count and (missing := about_missing(snapshot, info)):
         return missing
-    syncing = [called(snapshot, peer.peer, peer.nick) for peer in here if peer.syncing]
-    if syncing:
-        return f"Comparing histories with {', '.join(syncing)}."
+    if syncing := [peer for peer in here if peer.syncing]:
+        return f"Comparing histories with {_names(snapshot, syncing)}."
     if info.loading:
         return _about_loading(snapshot, info)
     if here and (by_clocks := clocks.happens(snapshot, info)):

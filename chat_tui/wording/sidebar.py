@@ -171,16 +171,15 @@ class _People(NamedTuple):
         most = self.most if self.wanted <= room else max(0, room - len(self.heading) - 1)
         lines = [*self.heading, *(row() for row in self.rows[:most])]
         if (more := len(self.rows) - most) > 0:
-            lines.append(self.rest(f"  and {more:,} more"))
+            lines.append(self.rest(f"  {more:,} more"))
         return lines
 
 
 def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> _People:
     """Return who is in the open channel: who has a role of their own, then others."""
-    peers = {one.peer: one for one in snapshot.peers}
 
     def row_of(one: MemberInfo) -> Content:
-        peer = peers.get(one.peer)
+        peer = presence.met(snapshot, one.peer)
         here = Content.styled(glyphs.here, GOOD) if one.peer == snapshot.me else None
         here = here or (Content.styled(glyphs.gone, DIM) if peer is None else sign(peer, glyphs))
         role = "" if one.role is Role.MEMBER else membership.ROLES[one.role]

@@ -1,10 +1,16 @@
 """Members of a governed channel, in words."""
 
+import pytest
 from msgspec.structs import replace
+from rich.cells import cell_len
 
-from chat_tui.wording import membership, sentences
+from chat_tui.wording import members_table, membership, sentences
+from chat_tui.wording.glyphs import UNICODE
+from chat_tui.wording.panels import Unseen
+from chat_tui.wording.sidebar import MEMBERS_SHOWN, SIDEBAR_WIDTH, sidebar
+from sync.machine import HOUR
 from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Role
-from tests.support.chat_tui.conversations import peer
+from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.governed import (
     ALICE,
     BOB,
@@ -18,6 +24,7 @@ from tests.support.chat_tui.governed import (
     with_others,
 )
 from tests.support.chat_tui.scenes import utc
+from tests.support.chat_tui.snapshots_of_state import absent, snapshot
 
 
 def text(info: GovernanceInfo) -> list[str]:
@@ -101,3 +108,26 @@ def test_a_governed_channel_says_who_can_read_it() -> None:
 
     assert sentences.openness(info) == "only its 4 members can read it"
     assert "/members says who is" in sentences.nothing_yet(info)[1]
+
+
+@pytest.mark.parametrize("width", [58, 78, 138])
+def test_since_when_somebody_is_gone_is_not_cut(width: int) -> None:
+    days = {"12 Oct": 40, "Nov 2024": 380}
+    for day, ago in days.items():
+        gone = replace(absent("bob"), last_seen_ns=NOON - ago * 24 * HOUR)
+        shown = snapshot(gone, info=plans(governance()))
+
+        with utc():
+            rows = members_table.table(shown, governance(), width, 0, UNICODE)
+
+        assert f" gone {day} " in f"{rows[2].plain} "
+
+
+def test_the_list_at_the_side_says_whole_where_the_other_members_are() -> None:
+    many = [member(Person(peer(f"p{n}"), f"p{n}"), Role.MEMBER) for n in range(512)]
+    info = plans(governance(Role.OWNER, *many))
+
+    last = sidebar(snapshot(info=info), info.channel, Unseen(lambda _: 0), UNICODE).plain
+
+    assert f"{512 - MEMBERS_SHOWN} more, /members" in last
+    assert all(cell_len(line) <= SIDEBAR_WIDTH for line in last.split("\n"))

@@ -208,7 +208,7 @@ def test_of_hundreds_of_people_as_many_are_listed_as_have_a_line() -> None:
 
     assert sum("#team" in line for line in lines) == 7
     assert lines[10:13] == ["", "PEERS", "● alice you"]
-    assert lines[-1] == "and 194 more, F3"
+    assert lines[-1] == "194 more, F3"
 
 
 def test_the_keys_name_whole_channels_and_count_the_others() -> None:

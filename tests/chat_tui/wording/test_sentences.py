@@ -1,9 +1,12 @@
 """Sentences about a snapshot."""
 
+import random
+
 from msgspec.structs import replace
 
 from chat_tui.wording import sentences
 from sync.machine import SECOND, ChannelId, PeerId
+from sync.view.state_infos import ProfileInfo, StateInfo
 from sync.view.view import (
     PeerInfo,
     PeerState,
@@ -134,6 +137,35 @@ def test_comparing_is_said_before_all_is_well() -> None:
 
     assert sentences.agreement(comparing, CALM) == "comparing histories"
     assert sentences.what_happens(comparing, CALM) == "Comparing histories with bob."
+
+
+def test_of_many_with_whom_histories_are_compared_one_is_named() -> None:
+    names = [f"p{number}" for number in range(200)]
+    crowd = replace(CALM, peers=tuple(map(peer, names)))
+    comparing = snapshot(*[present(name, syncing=True) for name in names], info=crowd)
+
+    assert sentences.what_happens(comparing, crowd) == (
+        "Comparing histories with p0 and 199 others."
+    )
+
+
+def test_somebody_is_as_they_said_last_in_whatever_channel() -> None:
+    draw = random.Random(3)
+    people = [peer(f"p{number}") for number in range(6)]
+
+    def said() -> StateInfo:
+        some = draw.sample(people, draw.randrange(len(people)))
+        at = [draw.randrange(4) * SECOND for _ in some]
+        said = [ProfileInfo(who, "x", "", "", when) for who, when in zip(some, at, strict=True)]
+        return StateInfo(profiles=tuple(said))
+
+    for _ in range(50):
+        ours = tuple(replace(CALM, channel=ChannelId(f"{n:032d}"), state=said()) for n in range(4))
+        told = replace(snapshot(), channels=ours)
+        for who in people:
+            signed = [one for info in ours if (one := info.state.profile(who)) is not None]
+            newest = max(signed, key=lambda one: one.at_ns, default=None)
+            assert sentences.profile_of(told, who) == newest
 
 
 def test_two_who_type_are_named_and_more_are_counted() -> None:
