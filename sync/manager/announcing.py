@@ -112,6 +112,8 @@ class Linked:
     again: bool = False
     """Whether what it was told may be lost."""
     said: Announcements = field(default_factory=Announcements)
+    offers: frozenset[ChannelId] = frozenset()
+    """Channels of which it announces author logs; whether it has proved them or not."""
     next_at: Nanos = 0
     """When it may be told next."""
 
@@ -209,7 +211,7 @@ class Announcing:
         linked = self._linked.get(peer)
         if linked is None or not self._keeps_all:
             return frozenset()
-        return _channels(linked.said.requestable) & linked.channels
+        return linked.offers & linked.channels
 
     def _on_joined(self, channel: ChannelId, peer: PeerId) -> None:
         linked = self._linked.setdefault(peer, Linked())
@@ -237,7 +239,7 @@ class Announcing:
         if linked.speaks:
             self._note_change(peer, linked)
         else:
-            linked.said = Announcements()
+            linked.said, linked.offers = Announcements(), frozenset()
             self._changed.discard(peer)
 
     def _note_change(self, peer: PeerId, linked: Linked) -> None:
@@ -259,6 +261,7 @@ class Announcing:
             return (Ignored(peer, "something else where an announcement should be"),)
         known = [one for one in message.schemas if channel_of(one) in self._ours]
         linked.said.receive(message._replace(schemas=tuple(known)))
+        linked.offers = _channels(linked.said.requestable)
         return ()
 
     def _tell(self, now: Nanos) -> list[Told]:

@@ -7,7 +7,7 @@ everything, since an old message may have reached a peer later (Waku Sync, "Sync
 import random
 from typing import Final
 
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import ChannelId, Nanos, PeerId, earlier
 from sync.manager.choosing import SPAN, Choosing
 from sync.manager.peer_selection import PeerSelection
 from sync.manager.slots import Slots
@@ -35,6 +35,8 @@ class Periodic:
         self._rng = rng
         self._config = config
         self._regular: dict[ChannelId, Regular] = {}
+        self._first: Nanos | None = None
+        """When the first of them is due; hundreds of channels are asked at every step."""
         self.observed: dict[ChannelId, PeerId] = {}
         """Peer of the next regular comparison: the newest author whose entry was let in."""
 
@@ -42,16 +44,16 @@ class Periodic:
         """Somebody is there to be compared with."""
         if channel not in self._regular:
             self._regular[channel] = Regular(now + self._period())
+            self._first = earlier(self._first, self._regular[channel].at)
 
     def deadline(self) -> Nanos | None:
         """Return when the next comparison is due."""
-        due: Nanos | None = None
-        for regular in self._regular.values():
-            due = regular.at if due is None or regular.at < due else due
-        return due
+        return self._first
 
     def tick(self, now: Nanos) -> None:
         """Wish for what is due, with one peer each; without peers, with nobody."""
+        if self._first is None or self._first > now:
+            return
         for channel, regular in list(self._regular.items()):
             if regular.at > now:
                 continue
@@ -64,6 +66,7 @@ class Periodic:
             why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
             chosen = self._select(channel, peers, now)
             self._slots.wish(channel, chosen, Wish(now, why, span=span))
+        self._first = min((one.at for one in self._regular.values()), default=None)
 
     def _select(self, channel: ChannelId, peers: list[PeerId], now: Nanos) -> PeerId:
         observed = self.observed.pop(channel, None)

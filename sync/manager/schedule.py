@@ -127,6 +127,7 @@ class Manager:
                 self._on_rebuilt(channel, outcome, now)
             case Tick():
                 self.expectations.expire(now)
+                self._presences.forget_waits(now)
                 self._periodic.tick(now)
             case _:
                 assert_never(event)
@@ -171,8 +172,8 @@ class Manager:
             return due  # nearly always
         held = slots.held()
         times = [
-            self._begins_at(key, wish)
-            for key, wish in slots.wishes.items()
+            self._begins_at(key, slots.wishes[key])
+            for key in slots.wishes.of_others(held)
             if slots.has_place(key, held)
         ]
         times += [one.at for one in searches.values() if one.at is not None]
@@ -308,8 +309,10 @@ class Manager:
         """Start what is due and has a place; what the peer does not speak is let go of."""
         starts: list[Start] = []
         slots = self._slots
-        self._presences.forget_waits(now)
-        due = {key for key, wish in slots.wishes.items() if self._begins_at(key, wish) <= now}
+        if slots.full or not slots.wishes:
+            return starts  # nearly always
+        waiting = [(key, slots.wishes[key]) for key in slots.wishes.of_others(slots.held())]
+        due = {key for key, wish in waiting if self._begins_at(key, wish) <= now}
         while due and not slots.full:
             held = slots.held()
             due = {key for key in due if slots.has_place(key, held)}

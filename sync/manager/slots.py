@@ -7,6 +7,7 @@ place for minutes.
 from collections import Counter
 
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.manager.wish_table import Wishes
 from sync.manager.wishes import ASKED, Wish
 from sync.sessions.sync_config import SESSIONS_MAX
 from sync.sessions.values import Plane, SessionKey
@@ -20,7 +21,7 @@ class Slots:
         self.linked: dict[tuple[ChannelId, PeerId], str] = {}
         """With the address each speaks from."""
         self.running: dict[SessionKey, Wish] = {}
-        self.wishes: dict[SessionKey, Wish] = {}
+        self.wishes = Wishes()
 
     # --- Links ---------------------------------------------------------------------------------
 
@@ -31,9 +32,10 @@ class Slots:
     def left(self, channel: ChannelId, peer: PeerId) -> None:
         """No link to a peer carries a channel any more."""
         self.linked.pop((channel, peer), None)
-        for table in (self.wishes, self.running):
-            for key in [key for key in table if key[:2] == (channel, peer)]:
-                del table[key]
+        for plane in Plane:
+            key = SessionKey(channel, peer, plane)
+            self.wishes.pop(key, None)
+            self.running.pop(key, None)
 
     # --- Wishes --------------------------------------------------------------------------------
 

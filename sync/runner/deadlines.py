@@ -31,18 +31,19 @@ class Deadlines:
 
     def first(self) -> Nanos | None:
         """Return when the first of them needs a tick; None while nothing waits on time."""
+        self._ask_changed()
+        return min(self._due.values(), default=None)
+
+    def due(self, now: Nanos) -> list[ChannelId]:
+        """Return the channels whose machines need a tick by now, in the order of the table."""
+        self._ask_changed()
+        due = self._due
+        return [one for one in self._groups if one in due and due[one] <= now]
+
+    def _ask_changed(self) -> None:
         for channel in self._changed:
             self._ask(channel)
         self._changed.clear()
-        return min(self._due.values(), default=None)
-
-    def is_due(self, channel: ChannelId, now: Nanos) -> bool:
-        """Return whether a channel's machines need a tick by now."""
-        if channel in self._changed:
-            self._changed.discard(channel)
-            self._ask(channel)
-        due = self._due.get(channel)
-        return due is not None and due <= now
 
     def _ask(self, channel: ChannelId) -> None:
         group = self._groups.get(channel)

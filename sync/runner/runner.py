@@ -394,9 +394,8 @@ class Runner:
         return [group.sessions for group in self.groups.values()]
 
     def _tick(self, now: Nanos, batch: Batch) -> None:
-        for channel in self.groups:
-            if self._deadlines.is_due(channel, now):
-                self._handle(Addressed(channel, Tick()), now, batch)
+        for channel in self._deadlines.due(now):
+            self._handle(Addressed(channel, Tick()), now, batch)
         due = self.manager.deadline()
         if due is not None and due <= now:
             self._manage(Tick(), now)

@@ -134,6 +134,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Loading.in_vain": history_loading.LEFT_MAX,
     "Loading.left": history_loading.LEFT_MAX,
     "Linked.channels": _channels,
+    "Linked.offers": _channels,
     "Log._calm": message.HISTORY_MAX,
     "Log.torrent": history.TORRENT_MAX,
     "Log._newest": message.HISTORY_MAX,
@@ -157,7 +158,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Periodic._regular": _channels,
     "Slots.running": sync_config.SESSIONS_MAX,
     "Seeking.searches": _channels,
-    "Slots.wishes": lambda scale: 2 * scale.links + 2,  # a plane each
+    "Wishes._wishes": lambda scale: 2 * scale.links + 2,  # a plane each
+    "Wishes._keys": _links,
     "OrderedLog._less_recent": log.RECENT_MAX,
     "OrderedLog.recent": log.RECENT_MAX,
     "OrderedSet._pending": ordered_set.PENDING_MAX,

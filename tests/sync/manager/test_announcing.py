@@ -20,6 +20,7 @@ from sync.manager.announcing import (
 from sync.manager.values import Announced, Joined, Left
 from sync.p2panda.announcements import schema_id
 from sync.p2panda.messages import Announce, SyncRequest, decode, encode
+from tests.support.sync.costs import calls_of
 
 NOW: Nanos = 1_763_700_000 * SECOND
 TEA, MILK, GIN = ChannelId("1" * 32), ChannelId("2" * 32), ChannelId("3" * 32)
@@ -372,3 +373,19 @@ def test_what_is_kept_of_a_peer_is_of_our_channels_alone() -> None:
     one.handle(Heard(BOB, encode(Announce(1, 9, others))), NOW)
 
     assert one.standing(BOB) == Standing(1, frozenset(), frozenset())
+
+
+def test_what_happens_with_a_peer_costs_the_same_however_many_channels_it_announces() -> None:
+    def with_channels(count: int) -> Announcing:
+        channels = [ChannelId(f"{number:032x}") for number in range(count)]
+        one = machine(*channels)
+        one.handle(Joined(channels[0], BOB), NOW)
+        one.handle(heard(*channels), NOW)
+        return one
+
+    def proves(one: Announcing) -> None:
+        assert one.handle(Joined(ChannelId(f"{1:032x}"), BOB), NOW) != []
+
+    few, many = with_channels(2), with_channels(300)
+
+    assert calls_of(lambda: proves(many)) <= calls_of(lambda: proves(few))

@@ -1,11 +1,15 @@
 """Deadlines of many channels: those that did nothing are not asked again, and none is missed."""
 
+import random
+from functools import partial
+
 import pytest
 from msgspec.structs import replace
 
 from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values
-from sync.machine import SECOND, ChannelId, earlier
+from sync.machine import SECOND, ChannelId, Nanos, earlier
+from sync.runner.deadlines import Deadlines
 from sync.runner.runner import Runner
 from sync.sim.disk import Disk
 from sync.sim.world import World
@@ -45,6 +49,33 @@ def test_a_line_costs_the_same_in_one_of_many_channels() -> None:
     cost = calls_of(lambda: line_written(few, 1))
 
     assert calls_of(lambda: line_written(many, 1)) < cost + 2 * CHANNELS
+
+
+class At:
+    """Machines of a channel that need a tick at some time."""
+
+    def __init__(self, at: Nanos | None) -> None:
+        self.at = at
+
+    def deadline(self) -> Nanos | None:
+        return self.at
+
+
+def test_those_due_are_the_ones_that_asking_everybody_finds_and_nobody_is_asked_again() -> None:
+    draw = random.Random(7)
+    groups = {ChannelId(f"{number:032x}"): At(None) for number in range(CHANNELS)}
+    deadlines = Deadlines(groups)
+    for now in range(200):
+        for channel in draw.sample(list(groups), 5):
+            groups[channel].at = draw.choice([None, now + draw.randrange(50)])
+            deadlines.changed(channel)
+        first = min((one.at for one in groups.values() if one.at is not None), default=None)
+
+        assert deadlines.first() == first
+        assert deadlines.due(now) == [
+            channel for channel, one in groups.items() if one.at is not None and one.at <= now
+        ]
+        assert calls_of(partial(deadlines.due, now)) < CHANNELS // 10
 
 
 def test_every_channel_has_its_tick_when_it_is_due() -> None:
