@@ -62,6 +62,7 @@ from chat_tui.widgets.messages import (
 )
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import UNICODE, Glyphs
+from chat_tui.wording.panels import Unseen
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view.view import Event, Level, Notice, Snapshot
@@ -135,6 +136,7 @@ class ChatApp(Overlays):
         glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._feed.know(snapshot.peers)
+        self._unseen = Unseen(self._feed.unread, self._feed.mentioned)
         self._seen = Seen(kept, self._feed, chat.history)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
@@ -151,7 +153,7 @@ class ChatApp(Overlays):
         self.composer = Composer(self._vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
         self._around = Surroundings(
-            self.reading, self.composer, self._feed, glyphs, self._debug_pane
+            self.reading, self.composer, self._unseen, glyphs, self._debug_pane
         )
 
     @cached_property

@@ -16,7 +16,6 @@ from chat_tui.app.arrivals import Company
 from chat_tui.keys.table import USUAL, Chosen
 from chat_tui.model import channel_marks
 from chat_tui.model.agreement import Agreement
-from chat_tui.model.event_feed import Feed
 from chat_tui.text.safe_text import wrap
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
@@ -57,22 +56,22 @@ KEYS_PADDING: Final = 2
 class Surroundings(Vertical):
     """The whole screen: the column that is read, with everything that stands around it.
 
-    `feed` counts the messages of a channel that nobody has seen; `debug_pane` makes the pane, once
-    it is wanted.
+    `unseen` counts the messages of a channel that nobody has seen; `debug_pane` makes the pane,
+    once it is wanted.
     """
 
     def __init__(
         self,
         reading: "Reading",
         composer: Composer,
-        feed: Feed,
+        unseen: panels.Unseen,
         glyphs: Glyphs,
         debug_pane: "Callable[[], DebugPane]",
     ) -> None:
         super().__init__()
         self._reading, self._transcript = reading, reading.transcript
         self._composer = composer
-        self._feed, self._glyphs = feed, glyphs
+        self._unseen, self._glyphs = unseen, glyphs
         self._alarm, self._clock = Panel(id="alarm"), Panel(id="clock")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Fitted(id="sidebar"), Panel(id="keys")
@@ -201,7 +200,7 @@ class Surroundings(Vertical):
 
     def _show_sides(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring the keys and the list at the side up to date."""
-        unseen = panels.Unseen(self._feed.unread, self._feed.mentioned)
+        unseen = self._unseen
         chosen, room = self._keys_chosen, self.app.size.width - KEYS_PADDING
         self._usual_keys = panels.keys(snapshot, channel, unseen, chosen, room)
         self._show_keys()

@@ -15,7 +15,7 @@ from chat_tui.text.safe_text import wrap
 from chat_tui.widgets.messages import ChannelChosen
 from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import ASCII, Glyphs
-from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
+from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD, Unseen
 from sync.errors import LocalError
 from sync.machine import ChannelId, PeerId
 from sync.view.governance_infos import Role
@@ -43,6 +43,9 @@ class Overlays(Dressed[None]):
         channel: the one in sight; None where there is none.
         glyphs: the character set, unless a setting says otherwise.
     """
+
+    _unseen: Unseen
+    """Counts what nobody has seen; set by the application."""
 
     def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
         super().__init__(chat.settings)
@@ -175,14 +178,14 @@ class Overlays(Dressed[None]):
         from chat_tui.screens.palette import Palette, channel_entries, command_entries
 
         entries = command_entries(self._chat.settings.keys())
-        entries += channel_entries(self._chat.snapshot())
+        entries += channel_entries(self._chat.snapshot(), self._unseen)
         self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
 
     def action_switch_channel(self) -> None:
         """Look for a channel by a part of its name."""
         from chat_tui.screens.palette import Palette, channel_entries
 
-        entries = channel_entries(self._chat.snapshot())
+        entries = channel_entries(self._chat.snapshot(), self._unseen)
         self.push_screen(Palette(entries, "Channels"), self._act)
 
     async def _act(self, action: str | None) -> None:

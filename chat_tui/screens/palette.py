@@ -25,6 +25,7 @@ from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.widgets.choices import Choices
 from chat_tui.wording import sentences
+from chat_tui.wording.panels import Unseen
 from sync.view.view import Snapshot
 
 PASSED_ON: Final = {
@@ -66,16 +67,16 @@ class Entry(Struct, frozen=True):
     action: str
 
 
-def channel_entries(snapshot: Snapshot) -> list[Entry]:
-    """Return our channels."""
-    return [
-        Entry(
-            sentences.channel_title(info),
-            f"channel, {sentences.others_here(snapshot, info)}",
-            f"open_channel('{info.channel}')",
-        )
-        for info in snapshot.channels
-    ]
+def channel_entries(snapshot: Snapshot, unseen: Unseen) -> list[Entry]:
+    """Return our channels, and what is unread in them: `new` finds those."""
+    entries: list[Entry] = []
+    for info in snapshot.channels:
+        note = f"channel, {sentences.others_here(snapshot, info)}"
+        if waits := unseen.counted(info.channel):
+            note += f" · {waits} new"
+        action = f"open_channel('{info.channel}')"
+        entries.append(Entry(sentences.channel_title(info), note, action))
+    return entries
 
 
 def command_entries(keys: Chosen) -> list[Entry]:

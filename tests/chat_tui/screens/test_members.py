@@ -43,7 +43,7 @@ async def test_members_shows_everybody_with_role_way_in_and_what_to_know() -> No
     assert "You are the only owner, and there is no admin" in text
     assert "▸ alice             owner   you           founded it, 21 Nov 2025, 12:00" in text
     assert "dave              reader                added by alice, 21 Nov 2025, 15:00" in text
-    assert "erin              asks                  was removed, and asks to be let in again" in text
+    assert "erin              asks                  was removed, and asks to be let in" in text
     assert "mallory           gone                  removed by alice: spam" in text
 
 

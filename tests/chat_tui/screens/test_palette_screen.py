@@ -1,6 +1,9 @@
 """Keys with another meaning, and the palette: what a person presses, and sees then."""
 
+from collections import Counter
+
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
 from chat_tui.keys.table import BY_ID
@@ -14,6 +17,8 @@ from chat_tui.screens.palette import (
 )
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
+from chat_tui.wording.panels import Unseen
+from sync.machine import ChannelId
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import reading, shown, until
 from tests.support.chat_tui.typing import type_in
@@ -134,12 +139,27 @@ def test_all_keys_are_listed_but_those_that_only_move_in_the_pane() -> None:
 
 def test_a_name_counts_before_what_stands_beside_it() -> None:
     entries = command_entries(Preferences().keys())
-    entries += channel_entries(scenes.empty().snapshot())
+    entries += channel_entries(scenes.empty().snapshot(), Unseen(lambda _: 0))
 
     assert matching(entries, "lobby")[0].title == "#lobby"
     assert matching(entries, "quit")[0].title in {"Quit", "/quit"}
     assert matching(entries, " ") == entries
     assert {entry.title for entry in entries} >= {"Settings", "/set [name] [value]", "#lobby"}
+
+
+def test_a_channel_says_what_is_unread_in_it_and_is_found_by_that() -> None:
+    read = scenes.empty().snapshot()
+    more = replace(read.channels[0], channel=ChannelId("1" * 32), name="build")
+    both = replace(read, channels=(*read.channels, more))
+    unseen = Unseen(Counter({more.channel: 12}).__getitem__, Counter({more.channel: 2}).__getitem__)
+
+    entries = channel_entries(both, unseen)
+
+    assert [entry.note for entry in entries] == [
+        "channel, 1 other here",
+        "channel, 1 other here · 12 @2 new",
+    ]
+    assert [entry.title for entry in matching(entries, "new")] == ["#build"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
