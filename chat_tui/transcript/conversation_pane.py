@@ -399,8 +399,8 @@ class Reading(Vertical):
         """Say where in the hits we are, or how one comes back to what is selected."""
         transcript = self.transcript
         said = "" if self._hits is None else self._hits.said(keys_of(self))
-        if transcript.cursor is not None and not transcript.has_focus:
-            row = transcript.selected()
+        row, on_gap = transcript.selected(), transcript.on_gap
+        if (row is not None or on_gap) and not transcript.has_focus:
             words = "a missing message" if row is None else " ".join(row.text.split())
             what = clip_cells(words, SIGNS_SHOWN)
             said = f"Selected: {what} · {self._named(LEFT)}"

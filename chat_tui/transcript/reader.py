@@ -18,7 +18,7 @@ from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
 from chat_tui.model.conversation import Conversation
-from chat_tui.model.row import Change, Row
+from chat_tui.model.row import Change, Inserted, Row
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.word_match import NOTHING, Span, name_of, spans, words_of
@@ -180,6 +180,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """See `Transcript.apply`; the cursor leaves a line that is there no more."""
         super().apply(changes)
         self._leave_gone_line()
+        if self.cursor is not None and not all(isinstance(one, Inserted) for one in changes):
+            self.post_message(CursorMoved(self.cursor))  # its message may read otherwise now
 
     def _leave_gone_line(self) -> None:
         if not self.on_gap or self.cursor is None:

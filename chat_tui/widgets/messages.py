@@ -81,7 +81,10 @@ class NewestWanted(Message):
 
 @dataclass(eq=False, repr=False)
 class CursorMoved(Message):
-    """The cursor went to another message of the transcript, or (None) was given up."""
+    """The cursor went to another message of the transcript, or (None) was given up.
+
+    Also if the message that it is on may have changed.
+    """
 
     message_id: MessageId | None
 

@@ -1,5 +1,7 @@
 """Reading on the whole screen over an engine: keys, commands, mouse."""
 
+from pathlib import Path
+
 import pytest
 from textual.events import MouseMove
 from textual.message import Message
@@ -11,7 +13,10 @@ from chat_tui.transcript.message_actions import COPY_MAX
 from chat_tui.widgets.messages import GraphWanted
 from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import ASCII
+from sync.entries.changes import Edit, Redaction
 from sync.machine import SECOND
+from tests.support.chat_tui.live_screens import beside_bob, lobby, type_in
+from tests.support.chat_tui.live_screens import until as live_until
 from tests.support.chat_tui.readings import (
     LINK,
     LONG,
@@ -45,6 +50,37 @@ async def test_the_cursor_begins_at_the_lowest_message_and_moves(key: str) -> No
     assert above.startswith("@alice the projector")
     assert "r reply  e edit  + react  Del delete  p pin  Enter details  Esc back" in keys
     assert "▸malice?" in keys
+
+
+async def test_what_is_said_of_the_selected_message_is_its_text_as_it_is_now() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "k", "tab")
+        await until(pilot, lambda: "Selected: @alice the projector" in shown(app))
+        target = app.transcript.about
+        assert target is not None
+
+        scene.world.change(BOB, Edit(target, "it was another one"))
+        scene.world.run(SECOND)
+        await until(pilot, lambda: "Selected: it was another one" in shown(app))
+        scene.world.change(BOB, Redaction(target))
+        scene.world.run(SECOND)
+        await until(pilot, lambda: "Selected: deleted by its author" in shown(app))
+
+
+@pytest.mark.slow
+@pytest.mark.net
+async def test_nothing_of_a_blocked_author_stays_beside_the_input(tmp_path: Path) -> None:
+    async with beside_bob(tmp_path, (100, 24)) as (app, pilot, bob):
+        await bob.send_text(lobby(bob), "a bad word")
+        await live_until(pilot, lambda: "a bad word" in shown(app))
+        await pilot.press("ctrl+t", "tab")
+        await live_until(pilot, lambda: "Selected: a bad word" in shown(app))
+
+        await type_in(pilot, "/block bob")
+        await live_until(pilot, lambda: "bob is blocked" in shown(app))
+        await live_until(pilot, lambda: "a bad word" not in shown(app))
+        assert "Selected" not in shown(app)
 
 
 async def test_the_cursor_stays_on_its_message_while_others_arrive() -> None:
