@@ -57,8 +57,8 @@ class EarlyChecks:
         self._threads: ThreadPoolExecutor | None = None
         """Made for the first burst."""
         self._running: list[asyncio.Future[Found]] = []
-        self._known = False
-        """Whether gates have verdicts."""
+        self._knowing: dict[int, ForeseeingGate] = {}
+        """Gates that have verdicts, by identity: of hundreds of channels a few have any."""
         self._looked_until = 0
         """Number of inputs taken once all that were looked at are."""
         self._closed = False
@@ -85,14 +85,14 @@ class EarlyChecks:
             del self._running[0]
             for gate, verdict in found:
                 gate.learn(verdict)
-            self._known = self._known or bool(found)
+                self._knowing[id(gate)] = gate
 
     def begin(self, *, hurried: bool = False) -> None:
         """Begin to check what waits, if it is much."""
         if self._running:
             return
         waits = self._runner.waiting
-        if not self._is_much and not self._known:
+        if not self._is_much and not self._knowing:
             return
         if 2 * (self._looked_until - self._runner.inputs.taken) > waits:
             return  # to look at the others now would be to look at most of them twice
@@ -132,12 +132,9 @@ class EarlyChecks:
 
     def _keep(self, frames: Collection[bytes]) -> None:
         """Forget verdicts on other frames."""
-        if self._known:
-            gates = [group.gate for group in self._runner.groups.values()]
-            for gate in gates:
-                if isinstance(gate, ForeseeingGate):
-                    gate.keep(frames)
-            self._known = bool(frames)
+        for gate in self._knowing.values():
+            gate.keep(frames)
+        self._knowing = {number: gate for number, gate in self._knowing.items() if len(gate)}
 
     def _found(self, waiting: Sequence[Waiting]) -> Found:
         """Return verdicts. It runs in a thread, and ends early where nobody needs them any more."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +12,14 @@ import pytest
 from sync.entries.identity import verify
 from sync.group import values
 from sync.group.inputs.foreseen import ForeseeingGate, Verdict
-from sync.machine import PeerId
+from sync.machine import ChannelId, PeerId
 from sync.net.checks import early_checks
 from sync.net.checks.early_checks import BOTH_FROM, CHECKED_FROM, LOOKED_AT_MAX
 from sync.net.engine import engine as engines
 from sync.runner.input_queue import Addressed, InputQueue
+from sync.sim.disk import Disk
 from tests.support.patience import PATIENCE_S
+from tests.support.storage.stores import membership
 from tests.support.sync.engines import Bench, turning
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.nodes import until
@@ -101,6 +103,30 @@ async def test_a_burst_is_checked_on_threads_and_let_in_in_order(tmp_path: Path)
         assert len(verifier.threads) == 300
         assert MAIN not in verifier.threads[: 300 - CHECKED_FROM]
         assert len(set(verifier.threads) - {MAIN}) == 2
+
+
+async def test_a_burst_in_one_of_many_channels_looks_at_the_verdicts_of_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ForeseeingGate] = []
+    keep = ForeseeingGate.keep
+
+    def noted(gate: ForeseeingGate, frames: Collection[bytes]) -> None:
+        asked.append(gate)
+        keep(gate, frames)
+
+    monkeypatch.setattr(ForeseeingGate, "keep", noted)
+    async with turning(tmp_path) as bench:
+        for number in range(50):
+            channel = ChannelId(f"{number:032x}")
+            disk = Disk(Author("alice").peer_id, log_number=1)
+            bench.engine.runner.add_channel(membership(channel), disk.restore())
+        bench.hear(*lines(2 * LOOKED_AT_MAX))
+        await all_heard(bench, 2 * LOOKED_AT_MAX)
+
+        assert asked
+        assert all(gate is gate_of(bench) for gate in asked)
+        assert len(gate_of(bench)) == 0
 
 
 async def test_one_thread_checks_a_smaller_burst(tmp_path: Path) -> None:
