@@ -69,13 +69,16 @@ class StatusLine(Horizontal):
 
     def has_room(self, text: str) -> bool:
         """Return whether all of a notice fits here."""
-        width = self.content_size.width - self._right.size.width - STATUS_PADDING
-        return len(wrap(clean_text(text), max(2, width), most=None)) <= NOTICE_LINES
+        return len(wrap(clean_text(text), max(2, self._room), most=None)) <= NOTICE_LINES
+
+    @property
+    def _room(self) -> int:
+        """Cells beside the chip, whether that is laid out already or not."""
+        return self.content_size.width - self._right.render().cell_length - STATUS_PADDING
 
     def _fits(self, sentence: str) -> bool:
-        """Return whether a sentence has room in one line; a longer one wraps, and is never cut."""
-        width = self.content_size.width - self._right.size.width - STATUS_PADDING
-        return width <= 0 or cell_len(sentence) <= width
+        """Return whether its words fit in one line; a sentence that is too long wraps, uncut."""
+        return self._room <= 0 or cell_len(fitting(sentence, self._room)) <= self._room
 
     def on_resize(self) -> None:
         """Wrap anew."""
@@ -142,9 +145,13 @@ class StatusLine(Horizontal):
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs, chosen: Chosen) -> None:
         """Count what came while somebody reads further up."""
-        content = panels.chip(conversation.unread, conversation.earlier, glyphs, chosen)
-        self._right.show(content)
+        self._point(panels.chip(conversation.unread, conversation.earlier, glyphs, chosen))
 
     def hide_chip(self) -> None:
         """Say nothing: the newest message is in sight."""
-        self._right.show(Content(""))
+        self._point(Content(""))
+
+    def _point(self, chip: Content) -> None:
+        """Show a chip, and the sentence in the room that is left."""
+        self._right.show(chip)
+        self._draw()

@@ -57,6 +57,18 @@ async def test_a_sentence_that_fits_has_one_line_again() -> None:
 
 
 @pytest.mark.slow
+async def test_a_sentence_has_its_lines_as_soon_as_a_chip_takes_some_of_its_room() -> None:
+    async with reading(scenes.morning(), (80, 24)) as (app, pilot):
+        await press(pilot, "pageup")
+        at_once = shown(app)
+        app._tick()
+        await pilot.pause()
+
+        assert "End: newest" in at_once
+        assert shown(app) == at_once
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [("f2",), ("alt+o",), ("ctrl+p",)])
 async def test_no_window_is_too_narrow_for_what_is_open(keys: tuple[str, ...]) -> None:
     async with reading(scenes.morning(), WIDE) as (app, pilot):
