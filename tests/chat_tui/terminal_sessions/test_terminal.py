@@ -38,7 +38,8 @@ def limited(limit: str, command: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("enters", [1, 3])
 async def test_a_first_run_needs_nothing_but_enter(tmp_path: Path, enters: int) -> None:
-    command = [sys.executable, "-m", "chat_tui", "--interface", "127.0.0.1", "--no-discovery"]
+    network = ["--interface", "127.0.0.1", "--no-discovery", "--port", str(free_port())]
+    command = [sys.executable, "-m", "chat_tui", *network]
     home = {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     async with Terminal(command, environment=home) as terminal:
         asked = await terminal.until("Esc leaves")

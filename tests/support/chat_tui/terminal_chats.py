@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.support.chat_tui.terminals import Terminal
+from tests.support.processes import free_port
 
 READY = "/ begins a command"
 
@@ -15,9 +16,14 @@ LEFT_CLEAN = "0 1 0"
 
 
 def chat(data: Path, name: str, *options: str) -> list[str]:
-    """The command line of somebody who looks for nobody but the addresses in `options`."""
+    """The command line of somebody who meets nobody but the addresses in `options`.
+
+    The port is one that no other chat takes: at a usual one the chats of other tests, who have
+    heard of whoever had it before, look for that.
+    """
     where = ["--profile", name, "--data-dir", str(data), "--interface", "127.0.0.1"]
-    return [sys.executable, "-m", "chat_tui", "chat", *where, "--no-discovery", *options]
+    network = ["--no-discovery", "--port", str(free_port()), *options]
+    return [sys.executable, "-m", "chat_tui", "chat", *where, *network]
 
 
 def lacks(text: str, screen: str) -> bool:
