@@ -15,9 +15,10 @@ from sync.net.links.handshake import IdentityHandshake
 from sync.net.links.noise import CipherState, Role
 from sync.net.links.stream import HANDSHAKE_DEADLINE, PLAINTEXT_MAX, SecureStream
 from sync.structures.codec import encode_uvarint
+from tests.support.patience import PATIENCE_S
 
 HOST = "127.0.0.1"
-PATIENCE = 20.0
+PATIENCE = PATIENCE_S
 """Seconds after which a test that waits for the network fails instead of hanging."""
 
 AT_ONCE = 0.05

@@ -1,5 +1,7 @@
 """Real nodes: a newcomer takes over a history by snapshot, and shows it while it comes."""
 
+import asyncio
+from collections.abc import Callable
 from itertools import pairwise, takewhile
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from sync.calimero.state.contents import StateKind, Topic
 from sync.group.values import StoredMessage
 from sync.machine import HOUR, ChannelId, MessageId
 from sync.manager.registry import WITH_CALIMERO, WITH_P2PANDA
+from sync.runner.journal import Swap
 from sync.view.view import HistoryShown, Line, MessageShown, PreviewShown, SyncShown
 from tests.support.storage.archives import histories, in_causal_order
 from tests.support.sync.meetings.stocks import NAME, TEA, stock
@@ -42,6 +45,17 @@ def snapshots(member: Host) -> list[SyncShown]:
     return [one for one in member.shown(SyncShown) if one.protocol == "snapshot"]
 
 
+class SlowSwap:
+    """A swap on a disk that takes its time, until it is free."""
+
+    def __init__(self, swap: Swap, free: asyncio.Event) -> None:
+        self._swap, self._free = swap, free
+
+    async def go_on(self, is_awaited: Callable[[], bool]) -> bool:
+        await self._free.wait()
+        return await self._swap.go_on(is_awaited)
+
+
 async def test_a_newcomer_shows_the_newest_lines_and_the_topic_before_the_rest_is_there(
     tmp_path: Path,
 ) -> None:
@@ -52,15 +66,19 @@ async def test_a_newcomer_shows_the_newest_lines_and_the_topic_before_the_rest_i
         host(tmp_path, "bob", NAME, protocols=WITH_CALIMERO) as bob,
     ):
         await alice.node.set_state(TEA, StateKind.TOPIC, Topic("tea at four"))
+        journal, free = bob.node._journal, asyncio.Event()
+        swap = journal.swap
+        journal.swap = lambda *what: SlowSwap(swap(*what), free)  # type: ignore[method-assign]
+        newest = everything[-1].entry.message_id
         await meet(alice, bob)
+        await until(lambda: newest in previewed(bob), "bob shows what is staged")
+        assert not bob.shown(HistoryShown)
+        free.set()
         await until(lambda: held(bob) == len(everything), "bob has all")
         await until(lambda: bob.shown(HistoryShown), "bob is told")
 
         [session] = snapshots(bob)
         assert session.result == "1,000 messages"
-        kinds = [type(event) for event in bob.events]
-        assert kinds.index(PreviewShown) < kinds.index(HistoryShown)
-        newest = everything[-1].entry.message_id
         assert first_page(bob)[-1].message_id == newest
         assert bob.shown(MessageShown)[-1].line.message_id == newest
         [channel] = bob.node.snapshot().channels

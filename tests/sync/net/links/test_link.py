@@ -15,6 +15,7 @@ from sync.net.clock import draw_key
 from sync.net.links.frames import Ping, Pong
 from sync.net.links.link import CONTEST_MAX, RTTS_KEPT, UNANSWERED_MAX, Link, keep, superfluous
 from sync.net.links.stream import SecureStream
+from tests.support.patience import PATIENCE_S
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST
 
@@ -43,7 +44,7 @@ async def both_ends(*directions: bool) -> AsyncIterator[tuple[list[Link], list[L
         async with await asyncio.start_server(answer, HOST, 0) as server:
             port = server.sockets[0].getsockname()[1]
             dialled = await SecureStream.dial(HOST, port, dialler, draw_key)
-            answered = await asyncio.wait_for(accepted.get(), 5)
+            answered = await asyncio.wait_for(accepted.get(), PATIENCE_S)
         streams += [dialled, answered]
         ours, theirs = (dialled, answered) if by_alice else (answered, dialled)
         alices.append(Link.over(ours, (HOST, port), {}, NOW))
