@@ -31,13 +31,12 @@ from textual.widgets import Label
 from chat_tui.terminal.driver import Terminal
 
 class Writer(App):
+    BINDINGS = [("t", "be_told")]
+
     def compose(self):
         yield Label("writes")
 
-    def on_mount(self):
-        self.set_timer(0.5, self.be_told)
-
-    def be_told(self):
+    def action_be_told(self):
         outlet = self._driver._outlet
         send = outlet._send
 
@@ -52,7 +51,7 @@ class Writer(App):
 
 Writer(driver_class=Terminal).run()
 """
-"""A program that is told to stop in the middle of what it writes."""
+"""A program that is told to stop in the middle of what it writes, when t is pressed."""
 
 
 def state_of(process: int) -> str:
@@ -110,6 +109,7 @@ async def test_a_program_is_stopped_whatever_it_writes() -> None:
     async with Terminal([sys.executable, "-c", WRITES]) as terminal:
         await terminal.until("writes")
         process = await terminal.process()
+        await terminal.press("t")
         await stopped(process, terminal)
         os.kill(process, signal.SIGCONT)
         await terminal.until("writes")
