@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from storage.sqlite.author_logs import LOGS, PARKED
+from storage.sqlite.authors import COUNT, COUNTED_AT_ONCE
 from storage.sqlite.columns import to_u64
 from storage.sqlite.history import AFTER, BEFORE
 from storage.sqlite.queries import (
@@ -66,6 +67,12 @@ async def test_a_start_reads_by_the_index_made_for_it(
 async def test_a_sync_id_is_looked_up_by_its_time_and_hash(tmp_path: Path) -> None:
     [step] = await plan_of(tmp_path, LOAD_BY_SYNC_ID, (0, bytes(32), KEY))
     assert "messages_by_time (channel=? AND created_ns=? AND waku_hash=?)" in step
+
+
+async def test_sizes_are_counted_without_sorting_what_was_sent(tmp_path: Path) -> None:
+    """Sizes come from a query of their own, which the sorting by author does not go into."""
+    plan = await plan_of(tmp_path, COUNT, (COUNTED_AT_ONCE,))
+    assert any(step.startswith("CO-ROUTINE") for step in plan)
 
 
 @pytest.mark.parametrize("wrote", [True, False])
