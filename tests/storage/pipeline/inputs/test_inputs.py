@@ -131,7 +131,7 @@ def test_an_export_that_did_not_begin_is_as_whole_as_before(tmp_path: Path) -> N
     asyncio.run(owner.hold(delivered(*history(8))))
     owner.export(out)
 
-    with pytest.raises(LocalError, match="There is no channel #coffee"):
+    with pytest.raises(LocalError, match="There is no channel coffee"):
         owner.export(out, Wanted("coffee"))
 
     assert Inputs.find([tmp_path]).directories == [out]
