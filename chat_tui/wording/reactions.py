@@ -123,7 +123,7 @@ def rows(reactions: Sequence[Reaction], glyphs: Glyphs, width: int) -> list[str]
         return lines
     items = summary(sorted(reactions, key=lambda one: (not one.mine, -len(one.who))), glyphs)
     fitting = sum(len(line.split("  ")) for line in lines[:ROWS_MAX])
-    while len(lines) > ROWS_MAX:
+    while len(lines) > ROWS_MAX and fitting:
         fitting -= 1
         more = f"… {len(items) - fitting:,} more"
         lines = wrap(joined([*items[:fitting], more]), width)

@@ -22,6 +22,7 @@ from chat_tui.wording.reactions import (
     ROWS_MAX,
     emoji_of,
     label,
+    rows,
     summary,
 )
 from sync.sds.message import Delivery
@@ -190,6 +191,12 @@ def test_of_hundreds_of_reactions_ours_and_the_most_frequent_are_shown(
     assert more == f"… {len(summary(many, glyphs)) - len(shown)} more"
     assert shown[0].endswith(" 2 (you)")
     assert {one.split()[-1] for one in shown[1:]} <= {"7", "6"}
+
+
+@pytest.mark.parametrize("width", range(1, 9))
+def test_in_the_narrowest_window_there_is_an_end_to_reactions(width: int) -> None:
+    many = [Reaction(kind, 1, mine=False, who=(peer("bob"),)) for kind in sorted(EMOJI.values())]
+    assert "".join("".join(rows(many, UNICODE, width)).split()).endswith("more")
 
 
 def test_the_height_is_estimated_with_the_reactions() -> None:
