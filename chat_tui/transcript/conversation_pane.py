@@ -40,6 +40,7 @@ from chat_tui.widgets.messages import (
     ReactionWanted,
 )
 from chat_tui.widgets.panel import Panel
+from chat_tui.wording.invitations import offered
 from chat_tui.wording.panels import DIM
 from sync.machine import ChannelId, MessageId
 from sync.view.view import ChannelInfo, Line, Notice, Position, Snapshot
@@ -323,11 +324,19 @@ class Reading(Vertical):
     async def action_join(self) -> None:
         """Join the channel that the selected message invites to."""
         if (row := self._selected()) is not None:
-            await self._submit(f"/accept {row.line.message_id}")
+            await self._join(row.line)
 
     @on(JoinWanted)
     async def _join_so(self, wish: JoinWanted) -> None:
-        await self._submit(f"/accept {wish.message_id}")
+        conversation = self.transcript.conversation
+        if (index := conversation.index_of(wish.message_id)) is not None:
+            await self._join(conversation.rows[index].line)
+
+    async def _join(self, line: Line) -> None:
+        """Join by what stands in the message, which may still be on its way to the history."""
+        offer = offered(line.text)
+        way = f"/accept {line.message_id}" if offer is None else f"/join {offer.way_in}"
+        await self._submit(way)
 
     @on(LinkWanted)
     def _ask_to_open(self, wish: LinkWanted) -> None:

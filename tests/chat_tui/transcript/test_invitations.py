@@ -1,9 +1,11 @@
 """An invitation on the screen: one key or a click, and a hint at the foot."""
 
 import pytest
+from msgspec.structs import replace
 
-from sync.machine import ChannelId
+from sync.machine import ChannelId, MessageId
 from sync.net.invite import Invite, encode
+from sync.view.view import PreviewShown
 from tests.support.chat_tui.readings import press, reading, short_talk, shown, until
 from tests.support.chat_tui.scenes import ALICE, BOB, Scene
 
@@ -39,6 +41,23 @@ async def test_a_click_on_what_is_offered_joins(size: tuple[int, int]) -> None:
         await pilot.click(offset=(lines[y].index("▸") + 3, y))
         await until(pilot, lambda: REFUSED in shown(app))
         assert app.transcript.cursor is None
+
+
+async def test_an_invitation_that_is_still_on_its_way_is_joined_too() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        last = app.transcript.conversation.rows[-1].line
+        early = replace(
+            last, message_id=MessageId("ee" * 32), lamport=last.lamport + 1, loading=True,
+            author="ee" * 32, own=False, text=f"Come to #plans: /join {CODE}",
+        )  # fmt: skip
+        for told in scene.chat._view._subscribers:
+            told(PreviewShown(early))
+        await until(pilot, lambda: "▸ join #plans" in shown(app))
+        await press(pilot, "ctrl+t")
+        await until(pilot, lambda: "J join #plans  r reply" in shown(app))
+        await press(pilot, "J")
+        await until(pilot, lambda: REFUSED in shown(app))
 
 
 async def test_an_own_invitation_and_a_line_without_one_offer_nothing() -> None:
