@@ -65,9 +65,7 @@ from sync.view.frame_tap import Tap
 from sync.view.governance_infos import nameless
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
-from sync.view.projection import (
-    info_of,
-)
+from sync.view.projection import info_of
 from sync.view.view import (
     NOT_ASKED,
     ChannelInfo,
