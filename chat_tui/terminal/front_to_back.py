@@ -15,11 +15,12 @@ from typing import Generic, cast
 
 from rich.console import Console
 from rich.control import Control
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, ReflowResult
 from textual.events import Resize, ScreenResume
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
+from textual.widget import Widget
 
 Span = tuple[int, int, int]
 """A line of the screen, and the cells of it from the first to before the last."""
@@ -42,6 +43,20 @@ class SpansUpdate(ChopsUpdate):
 
 class FrontToBack(Compositor):
     """Textual's compositor, which renders nothing that is not seen."""
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        """Lay out; widgets of another size are told of it here.
+
+        Told by Textual each would ask for a second layout of the whole screen, which finds the same
+        sizes. Scroll bars that come or go by the new size ask for one as ever.
+        """
+        found = super().reflow(parent, size)
+        for widget in found.shown | found.resized:
+            place = self._full_map[widget]
+            widget._size_updated(  # noqa: SLF001  # as the screen does right after this
+                place.region.size, place.virtual_size, place.container_size, layout=False
+            )
+        return found
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """Return what changed since the last time; None if nothing did."""

@@ -119,7 +119,9 @@ class Composer(StyledOnce):
         height: auto;
         min-height: 3;
         max-height: 10;
+        overflow-y: hidden;
     }
+    Composer.-long { overflow-y: auto; }
     """
 
     def __init__(self, vocabulary: Callable[[], Sequence[str]]) -> None:
@@ -149,6 +151,16 @@ class Composer(StyledOnce):
             return
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
+
+    def watch_virtual_size(self) -> None:
+        """Show a scroll bar once there are more lines than there is room for.
+
+        Textual would show one until the input has grown, and lay the screen out twice more.
+        """
+        self.call_after_refresh(self._show_bar)
+
+    def _show_bar(self) -> None:
+        self.set_class(self.virtual_size.height > self.content_size.height, "-long")
 
     def move(self, before: ChannelId | None, now: ChannelId) -> None:
         """Leave what was begun in one channel there; go on with what was begun in another.

@@ -64,8 +64,6 @@ REST: Final[Mapping[str, str]] = {
     "newcomer_seconds": "of 2.8 s (one run, other work beside) the loop handled messages for 1.0 "
     "and awaited checks of signatures for 0.8: threads need the interpreter's lock in between "
     "(DECISIONS 319)",
-    "newcomer_memory": "runs differ: these five had 0.26 to 0.33 kB, five of another day 0.26 to "
-    "0.30, and 0.275 in the middle",
     "snapshot_memory": "not known: by Waku Sync it is 0.28 to 0.31 kB a message, and here machines "
     "are made anew at the end",
     "stalls_key_p99": "few of a hundred letters, each in a callback of 7 to 15 ms: the first page "

@@ -108,6 +108,31 @@ async def test_parts_of_the_screen_are_as_textual_paints_them(seed: int) -> None
             assert part == cells(app, theirs.render_partial_update()), changed
 
 
+@pytest.mark.parametrize("height", [3, 7])
+async def test_widgets_of_another_size_are_laid_out_once(height: int) -> None:
+    """Textual does so twice: each tells the screen that its size is another one."""
+    async with layers() as (app, pilot):
+        layouts: list[object] = []
+        app.screen.screen_layout_refresh_signal.subscribe(app, layouts.append)
+        app.query_one("#input").styles.height = height
+        await pilot.pause()
+        await pilot.pause()
+
+        assert len(layouts) == 1
+        ours = cells(app, compositor_of(app).render_full_update())
+        assert ours == cells(app, as_textual(app).render_full_update())
+
+
+async def test_a_scroll_bar_comes_with_the_size_that_needs_it() -> None:
+    async with layers() as (app, pilot):
+        scrolled = app.query_one("#scrolled")
+        for lines, needed in ((60, False), (SIZE[1], True), (60, False)):
+            await pilot.resize_terminal(SIZE[0], lines)
+            await pilot.pause()
+
+            assert scrolled.show_vertical_scrollbar is needed
+
+
 async def test_what_changed_outside_the_screen_is_not_painted() -> None:
     async with layers() as (app, _):
         compositor = compositor_of(app)

@@ -210,6 +210,23 @@ async def test_it_grows_to_eight_lines() -> None:
     assert heights == [1, 3, 8, 8]
 
 
+async def test_a_scroll_bar_is_there_where_not_all_lines_are_and_not_while_it_grows() -> None:
+    async with desk() as (app, pilot):
+        shown: list[bool] = []
+
+        def note(*, is_shown: bool) -> None:
+            shown.append(is_shown)
+
+        app.watch(app.composer, "show_vertical_scrollbar", lambda it: note(is_shown=it), init=False)
+        await pilot.press(*["ctrl+j"] * 7)
+        assert shown == []
+
+        await pilot.press("ctrl+j")
+        assert shown == [True]
+        await pilot.press("backspace")
+        assert shown == [True, False]
+
+
 async def test_a_text_that_could_not_be_sent_comes_back() -> None:
     async with desk() as (app, pilot):
         app.composer.restore("lost?")
