@@ -2,6 +2,7 @@
 
 import sqlite3
 from enum import Enum
+from io import BytesIO
 from itertools import chain
 from struct import Struct
 from typing import Final, TypeVar
@@ -57,11 +58,12 @@ def to_u64(stored: int) -> int:
 
 def stamped_rows(rows: sqlite3.Cursor) -> bytes:
     """Return rows of a stored u64 and 32 bytes each, as `sync.group.records.stamped_row` does."""
-    packed = bytearray()
+    whole = BytesIO()  # gives out what it holds without a copy, which is 4 MB of 100,000 messages
     while some := rows.fetchmany(STAMPED_AT_ONCE):
-        packed += Struct(">" + "q32s" * len(some)).pack(*chain.from_iterable(some))
-    packed[::40] = packed[::40].translate(OTHER_SIGN)
-    return bytes(packed)
+        packed = bytearray(Struct(">" + "q32s" * len(some)).pack(*chain.from_iterable(some)))
+        packed[::40] = packed[::40].translate(OTHER_SIGN)
+        whole.write(packed)
+    return whole.getvalue()
 
 
 def message_id(stored: bytes) -> MessageId:
