@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from chat_tui.client.parked_lines import READ_MAX
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import time_of_day
 from chat_tui.wording.acts import plainly_called
@@ -12,11 +11,11 @@ from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.governance_infos import Lateness
-from sync.view.view import History, Line, LineChanged
+from sync.view.view import History, Line, LineChanged, Unshown
 
-WAITS: Final = "That message is set aside until its time; it cannot be changed before that."
+WAITS: Final = "That message still waits for its place; it cannot be changed before it has it."
 WAITS_UNANSWERED: Final = (
-    "That message is set aside until its time; it cannot be answered before that."
+    "That message still waits for its place; it cannot be answered before it has it."
 )
 QUOTED_CELLS: Final = 40
 """Of a message that others react to: enough to know it again."""
@@ -51,7 +50,7 @@ async def refuse_answering(history: History, channel: ChannelId, message_id: Mes
     """Stop a reply to what cannot be answered; a deleted message still can.
 
     Raises:
-        LocalError: it is not here, waits for its time, or is an act of governance.
+        LocalError: it is not here, waits for its place, or is an act of governance.
     """
     await _there(history, channel, message_id, WAITS_UNANSWERED)
 
@@ -132,16 +131,15 @@ async def _line(history: History, channel: ChannelId, message_id: MessageId) -> 
 
 
 async def _there(history: History, channel: ChannelId, message_id: MessageId, waiting: str) -> Line:
-    """Return a delivered message; `waiting` says of one set aside why nothing is done with it.
+    """Return a delivered message; `waiting` says of one that waits why nothing is done with it.
 
     Raises:
-        LocalError: it is not here, is set aside, or is an act of governance.
+        LocalError: it is not here, waits for its place, or is an act of governance.
     """
     found = await history.named(channel, message_id, limit=1)
     if not found:
-        parked = await history.parked(channel, limit=READ_MAX)
-        waits = any(line.message_id == message_id for line in parked)
-        raise LocalError(waiting if waits else NOT_HERE)
+        why = await history.answered(channel, [message_id])
+        raise LocalError(waiting if why.get(message_id) is Unshown.WAITS else NOT_HERE)
     if found[0].act is not None:
         raise LocalError("That is an act of governance, no message: it stays as it is.")
     return found[0]

@@ -5,6 +5,7 @@ from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_changes import own_line, quoted
+from chat_tui.client.message_names import none_named
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from chat_tui.wording.reactions import emoji_of
@@ -81,7 +82,7 @@ async def id_and_rest(chat: Chat, channel: ChannelId, rest: str) -> tuple[Messag
         return None, rest
     found = await chat.history.named(channel, prefix, limit=2)
     if not found:
-        raise LocalError(f"No message here has an id that begins with {prefix}.")
+        raise none_named(prefix)
     if len(found) > 1:
         raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
     return found[0].message_id, after.strip()

@@ -36,7 +36,9 @@ REACTORS_MAX: Final = 1000
 """Authors whose reactions to one message are counted, the first by key: a page of history must not
 take longer for a message that a flood of made-up authors has reacted to."""
 
-NOT_HERE: Final = "That message is not in this channel here; name another one."
+NOT_HERE: Final = (
+    "That message is not in this channel here, or still on its way: name another one, or wait."
+)
 
 _PRINTABLE_FROM: Final = "!"
 _DELETE: Final = "\x7f"
