@@ -73,6 +73,11 @@ class MarkedReader(Reader):
         super().tick(now, alone=alone)
         self.show_marks()
 
+    def _fit(self) -> None:
+        """Put the marks where they belong in a bar of another height, too."""
+        super()._fit()
+        self.show_marks()
+
     def highlight(self, query: str) -> None:
         """Mark the hits at once."""
         super().highlight(query)

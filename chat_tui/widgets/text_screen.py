@@ -59,5 +59,9 @@ class TextScreen(FrontModal[None], Scrolling):
         self._tick()
         self.set_interval(REFRESH_S, self._tick)
 
+    def on_resize(self) -> None:
+        """Wrap the text for the room there is now."""
+        self.call_after_refresh(self._tick)
+
     def _tick(self) -> None:
         self.query_one("#text", Panel).show(self._text())

@@ -63,9 +63,7 @@ REST: Final[Mapping[str, str]] = {
     "lines a second, so lines wait for one, and in batches on both sides: 26 ms in the middle",
     "newcomer_seconds": "of 2.8 s (one run, other work beside) the loop handled messages for 1.0 "
     "and awaited checks of signatures for 0.8: threads need the interpreter's lock in between "
-    "(DECISIONS 319)",
-    "snapshot_memory": "not known: by Waku Sync it is 0.28 to 0.31 kB a message, and here machines "
-    "are made anew at the end",
+    "(DECISIONS 319); by snapshot, which newcomers take where both can, see `snapshot_seconds`",
     "stalls_key_p99": "few of a hundred letters, each in a callback of 7 to 15 ms: the first page "
     "of history, the end of the snapshot, an input that grows by a line (DECISIONS 352)",
     "stalls_newcomer": "one paint of the transcript is one callback of Textual's",
