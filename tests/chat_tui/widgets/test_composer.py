@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from chat_tui.widgets.composer import PASTE_MAX, Composer, InputHistory, completions
 from chat_tui.widgets.messages import Submitted
+from tests.support.chat_tui.readings import press
 
 WORDS = ["/help", "/join", "#lobby", "alice", "Albert", "bob"]
 
@@ -218,13 +219,14 @@ async def test_a_scroll_bar_is_there_where_not_all_lines_are_and_not_while_it_gr
             shown.append(is_shown)
 
         app.watch(app.composer, "show_vertical_scrollbar", lambda it: note(is_shown=it), init=False)
-        await pilot.press(*["ctrl+j"] * 7)
-        assert shown == []
-
-        await pilot.press("ctrl+j")
-        assert shown == [True]
-        await pilot.press("backspace")
-        assert shown == [True, False]
+        for keys, changes in (
+            (["ctrl+j"] * 7, []),
+            (["ctrl+j"], [True]),
+            (["backspace"], [True, False]),
+        ):
+            await press(pilot, *keys)
+            await pilot.pause()
+            assert shown == changes
 
 
 async def test_a_text_that_could_not_be_sent_comes_back() -> None:
