@@ -38,15 +38,10 @@ async def line_among(
         )
     lines = [one for each in channels for one in await chat.history.named(each, prefix, limit=2)]
     if not lines:
-        raise none_named(prefix, where)
+        raise LocalError(
+            f"No message {where} has an id that begins with {prefix}. "
+            "One that is still on its way can be named once it has its place."
+        )
     if len(lines) > 1:
         raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
     return lines[0]
-
-
-def none_named(prefix: str, where: str = "here") -> LocalError:
-    """Return what is said of an id that no message has; `where` says where that is so."""
-    return LocalError(
-        f"No message {where} has an id that begins with {prefix}. "
-        "One that is still on its way can be named once it has its place."
-    )

@@ -5,7 +5,7 @@ from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_changes import own_line, quoted
-from chat_tui.client.message_names import none_named
+from chat_tui.client.message_names import line_named
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from chat_tui.wording.reactions import emoji_of
@@ -80,12 +80,7 @@ async def id_and_rest(chat: Chat, channel: ChannelId, rest: str) -> tuple[Messag
     prefix = word.casefold()
     if not AN_ID.fullmatch(prefix):
         return None, rest
-    found = await chat.history.named(channel, prefix, limit=2)
-    if not found:
-        raise none_named(prefix)
-    if len(found) > 1:
-        raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
-    return found[0].message_id, after.strip()
+    return (await line_named(chat, channel, prefix)).message_id, after.strip()
 
 
 async def _newest(chat: Chat, channel: ChannelId) -> MessageId:

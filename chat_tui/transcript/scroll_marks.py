@@ -74,9 +74,9 @@ class MarkedReader(Reader):
         self.show_marks()
 
     def _fit(self) -> None:
-        """Put the marks where they belong in a bar of another height, too."""
+        """Put the marks where they belong in a bar of another height, too, once that is painted."""
         super()._fit()
-        self.show_marks()
+        self.call_after_refresh(self.show_marks)
 
     def highlight(self, query: str) -> None:
         """Mark the hits at once."""

@@ -155,7 +155,7 @@ class Composer(StyledOnce):
     def watch_virtual_size(self) -> None:
         """Show a scroll bar once there are more lines than there is room for.
 
-        Textual would show one until the input has grown, and lay the screen out twice more.
+        Textual would show one until the input has grown, and lay the screen out once more for it.
         """
         self.call_after_refresh(self._show_bar)
 

@@ -46,6 +46,8 @@ class TextScreen(FrontModal[None], Scrolling):
         super().__init__()
         self._title = title
         self._text = text
+        self._columns = 0
+        """Width of the window for which the text is wrapped."""
 
     def compose(self) -> ComposeResult:
         """The text in a frame, and how to leave."""
@@ -56,12 +58,15 @@ class TextScreen(FrontModal[None], Scrolling):
 
     def on_mount(self) -> None:
         """Show the text now, and whenever it differs."""
+        self._columns = self.app.size.width
         self._tick()
         self.set_interval(REFRESH_S, self._tick)
 
     def on_resize(self) -> None:
-        """Wrap the text for the room there is now."""
-        self.call_after_refresh(self._tick)
+        """Wrap the text for a window of another width, once it is laid out for that."""
+        columns, self._columns = self._columns, self.app.size.width
+        if columns != self._columns:
+            self.call_after_refresh(self._tick)
 
     def _tick(self) -> None:
         self.query_one("#text", Panel).show(self._text())

@@ -5,12 +5,15 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
 from chat_tui.transcript.scroll_marks import signs_of
 from chat_tui.widgets.composer import Composer
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import UNICODE
+from sync.machine import HOUR, SECOND
 from tests.support.chat_tui.readings import long_talk, marked_talk, press, reading, shown
 from tests.support.chat_tui.scenes import Scene
 
@@ -72,7 +75,7 @@ async def settled(pilot: Pilot[None]) -> None:
 @pytest.mark.parametrize(
     ("talk", "seed", "steps"),
     [
-        (marked_talk, 4, SOME),
+        (marked_talk, 9, SOME),
         (marked_talk, 18, SOME),
         (long_talk, 16, SOME),
         *(pytest.param(long_talk, seed, MANY, marks=pytest.mark.grid) for seed in range(4)),
@@ -103,6 +106,25 @@ async def test_a_text_over_the_chat_is_wrapped_for_another_width_at_once() -> No
         await settled(pilot)
 
         assert cells(app) == resized
+
+
+async def test_a_text_over_the_chat_is_asked_once_for_each_width(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chat_tui.widgets.text_screen.REFRESH_S", HOUR / SECOND)
+    async with reading(marked_talk(), size=(120, 40)) as (app, pilot):
+        asked: list[int] = []
+
+        def text() -> Content:
+            asked.append(app.size.width)
+            return Content("words")
+
+        app.push_screen(TextScreen("Words", text))
+        await settled(pilot)
+        await pilot.resize_terminal(60, 40)
+        await settled(pilot)
+
+    assert asked == [120, 60]
 
 
 async def test_marks_are_where_they_belong_in_a_bar_of_another_height_at_once() -> None:

@@ -213,12 +213,12 @@ async def test_it_grows_to_eight_lines() -> None:
 
 async def test_a_scroll_bar_is_there_where_not_all_lines_are_and_not_while_it_grows() -> None:
     async with desk() as (app, pilot):
-        shown: list[bool] = []
+        shown: list[object] = []
 
-        def note(*, is_shown: bool) -> None:
+        def note(is_shown: object) -> None:
             shown.append(is_shown)
 
-        app.watch(app.composer, "show_vertical_scrollbar", lambda it: note(is_shown=it), init=False)
+        app.watch(app.composer, "show_vertical_scrollbar", note, init=False)
         for keys, changes in (
             (["ctrl+j"] * 7, []),
             (["ctrl+j"], [True]),
