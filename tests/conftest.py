@@ -49,7 +49,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if chosen.evaluate(lambda *_, **__: False):  # tests without a mark, which any file may have
         return None
     text = collection_path.read_text(encoding="utf-8")
-    named = [kind for kind in KINDS if re.search(rf"\bmark\.{kind}\b", text)]
+    named = [kind for kind in KINDS if re.search(rf"\b(mark\.|with_){kind}\b", text)]
     for count in range(1, len(named) + 1):
         for marks in map(frozenset, combinations(named, count)):
             if chosen.evaluate(lambda name, /, marks=marks, **_: name in marks):

@@ -149,6 +149,17 @@ class FrontScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
         event.refresh_styles = self._was_shown
         self._was_shown = True
 
+    def _compositor_refresh(self) -> None:
+        """Paint what changed; while paints are held (`App.batch_update`), later.
+
+        Textual would render it, drop it and take it for painted: of a window that got another size
+        meanwhile, what else does not change would stay as the terminal left it.
+        """
+        if self.app._batch_count:
+            self._dirty_widgets.add(self)  # it asks for no region: what is due is painted, no more
+        else:
+            super()._compositor_refresh()
+
     async def _on_resize(self, event: Resize) -> None:
         """Textual calls this before its own: keys are heard between a first picture and this."""
         del event

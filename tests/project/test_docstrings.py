@@ -3,12 +3,12 @@
 import ast
 import re
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.trees import trees
+
 ROOMS: Final = ("chat_tui", "proto", "storage", "sync", "tests")
 QUESTION: Final = re.compile(r"(What|Who|Whom|Whose|Where|How|Whether|Which|When|Why)\b")
 
@@ -29,9 +29,8 @@ def lines(room: str) -> tuple[list[Line], list[Line]]:
     """
     documented: list[Line] = []
     of_values: list[Line] = []
-    for path in sorted((ROOT / room).rglob("*.py")):
-        place = path.relative_to(ROOT)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for place, tree in trees(room):
+        for node in ast.walk(tree):
             if isinstance(node, Documented) and (text := ast.get_docstring(node)):
                 documented.append((f"{place} {getattr(node, 'name', '')}", text.partition("\n")[0]))
             body = getattr(node, "body", None)

@@ -1,64 +1,30 @@
 """Layout of the house: no circles of imports, no crowded folders, no test that others import."""
 
-import ast
-import subprocess
 from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
+import grimp
 import pytest
 
 ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = ("chat_tui", "proto", "storage", "sync", "tests")
 FILES_MAX: Final = 30
 """Python files of a folder that one still reads at a glance."""
 
 
 @cache
-def modules() -> dict[str, Path]:
-    """By dotted name: every Python file that is kept, and those that were made since."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    files = [ROOT / name for name in listed if (ROOT / name).exists()]
-    return {name_of(file): file for file in files}
+def imports() -> dict[str, set[str]]:
+    """Return for each module of ours what it imports of ours, late imports too, types left out."""
+    graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
+    return {name: graph.find_modules_directly_imported_by(name) for name in sorted(graph.modules)}
 
 
-def name_of(file: Path) -> str:
-    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
-@cache
-def imports_of(file: Path) -> frozenset[str]:
-    """Return all modules of ours that a file imports, also where it imports them late."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    only_types = {
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if node in only_types:
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module:
-            inner = {f"{node.module}.{alias.name}" for alias in node.names} & modules().keys()
-            found |= inner or {node.module}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return frozenset((found & modules().keys()) - {name_of(file)})
-
-
-@pytest.mark.parametrize("package", ["chat_tui", "storage", "sync", "tests"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
-    graph = {
-        name: imports_of(file)
-        for name, file in modules().items()
-        if name.partition(".")[0] == package
-    }
+    graph = {name: found for name, found in imports().items() if name.partition(".")[0] == package}
 
     try:
         TopologicalSorter(graph).prepare()
@@ -67,7 +33,8 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
 
 
 def test_no_folder_is_crowded() -> None:
-    counts = Counter(file.parent.relative_to(ROOT) for file in modules().values())
+    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    counts = Counter(file.parent.relative_to(ROOT) for file in files)
 
     assert {str(folder): n for folder, n in counts.items() if n > FILES_MAX} == {}
 
@@ -75,9 +42,9 @@ def test_no_folder_is_crowded() -> None:
 def test_no_test_module_imports_another() -> None:
     found = {
         f"{name} imports {other}"
-        for name, file in modules().items()
+        for name, others in imports().items()
         if name.startswith("tests.")
-        for other in imports_of(file)
+        for other in others
         if other.rpartition(".")[2].startswith("test_")
     }
 

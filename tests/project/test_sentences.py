@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[2]
+from tests.support.trees import trees
+
 WORDS_MIN: Final = 4
 """Words of a sentence; shorter texts are answers and labels, which may be alike by chance."""
 
@@ -19,17 +19,14 @@ def sentences() -> tuple[dict[str, Where], tuple[tuple[str, Where], ...]]:
     """Return the sentences that constants of modules name, and all sentences of the programs."""
     named: dict[str, Where] = {}
     written: list[tuple[str, Where]] = []
-    for room in ("chat_tui", "storage", "sync"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            place = str(path.relative_to(ROOT))
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            named |= {text: (place, line) for text, line in constants(tree)}
-            all_constants = (one for one in ast.walk(tree) if isinstance(one, ast.Constant))
-            written += [
-                (one.value, (place, one.lineno))
-                for one in all_constants
-                if isinstance(one.value, str) and is_sentence(one.value)
-            ]
+    for place, tree in trees("chat_tui", "storage", "sync"):
+        named |= {text: (place, line) for text, line in constants(tree)}
+        all_constants = (one for one in ast.walk(tree) if isinstance(one, ast.Constant))
+        written += [
+            (one.value, (place, one.lineno))
+            for one in all_constants
+            if isinstance(one.value, str) and is_sentence(one.value)
+        ]
     return named, tuple(written)
 
 

@@ -16,8 +16,9 @@ from sync.machine import SECOND
 from sync.sds.message import Delivery
 from sync.sessions.values import Outcome
 from tests.support.chat_tui.demos import finished, played, told
+from tests.support.grids import with_grid
 
-SEEDS = (1, 4, *(pytest.param(seed, marks=pytest.mark.grid) for seed in (2, 3, 5, 6)))
+SEEDS = with_grid([1, 4], [2, 3, 5, 6])
 """All six are in the whole grid; the demo itself is shown on seed 4."""
 CROWD_SEEDS = (4,)
 """A crowd takes half a minute."""

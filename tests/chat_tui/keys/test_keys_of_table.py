@@ -5,7 +5,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -13,6 +12,7 @@ from textual.dom import DOMNode
 import chat_tui
 from chat_tui.app.app import ChatApp
 from chat_tui.keys.table import BY_ID
+from tests.support.trees import trees
 
 
 def nodes() -> list[type[DOMNode]]:
@@ -59,8 +59,8 @@ def test_every_row_of_the_table_is_heard_by_somebody_who_can_do_it() -> None:
 def test_every_sentence_that_names_a_key_names_one_of_the_table() -> None:
     named = {
         id_
-        for path in Path(chat_tui.__path__[0]).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for _, tree in trees("chat_tui")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for id_ in re.findall(r"\{([a-z_]+)\}", node.value)
     }

@@ -18,6 +18,7 @@ from chat_tui.terminal.themes import RULE_CONTRAST, TEXT_CONTRAST, contrast, leg
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import LOOK, SEED, WATCHED_MAX, Timed, lines, ready
 from tests.support.chat_tui.readings import reading, short_talk
+from tests.support.grids import with_grid
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 
@@ -109,8 +110,11 @@ async def test_the_pane_and_what_is_beside_it() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("in_turn", with_grid([3], [1]))
 @pytest.mark.parametrize(("number", "word"), MOMENTS, ids=[word for _, word in MOMENTS])
-async def test_the_demo(number: int, word: str) -> None:
+async def test_the_demo(number: int, word: str, in_turn: int) -> None:
+    """Each theme at every third moment, and in the whole grid at each."""
+    themes = COMPUTABLE[MOMENTS.index((number, word)) % in_turn :: in_turn]
     screen = Timed(played=Recording(number, SEED, people=CROWD))
     app = DemoApp(screen)
     faint: list[tuple[str, str, float]] = []
@@ -121,7 +125,7 @@ async def test_the_demo(number: int, word: str) -> None:
                 break
             screen.let_pass(LOOK)
         assert word in "\n".join(lines(screen))
-        for theme in COMPUTABLE:
+        for theme in themes:
             app.register_theme(legible_theme(theme))
             app.theme = theme
             screen.paint()

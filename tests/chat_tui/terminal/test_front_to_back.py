@@ -133,6 +133,32 @@ async def test_a_scroll_bar_comes_with_the_size_that_needs_it() -> None:
             assert scrolled.show_vertical_scrollbar is needed
 
 
+class Plain(CellsSeen):
+    """A screen of which nothing changes but its size."""
+
+    def get_default_screen(self) -> Screen[None]:
+        return FrontScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield Static(WIDE * 9)
+
+
+async def test_a_window_of_another_size_while_paints_are_held_is_painted_after_them() -> None:
+    """Textual paints while they are held too, which nobody sees, and takes it for done."""
+    app = Plain()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.pause()
+        with app.batch_update():
+            await pilot.resize_terminal(SIZE[0] - 20, SIZE[1] - 6)
+            app.seen.clear()  # a terminal may keep nothing of what it had
+            await pilot.pause()
+            assert not app.seen
+        await pilot.pause()
+        await pilot.pause()
+
+        assert app.seen == app.due
+
+
 async def test_what_changed_outside_the_screen_is_not_painted() -> None:
     async with layers() as (app, _):
         compositor = compositor_of(app)

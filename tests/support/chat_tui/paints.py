@@ -83,7 +83,7 @@ class CellsSeen(App[None]):
         self.seen: Cells = {}
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        if renderable is not None:
+        if renderable is not None and not self._batch_count:  # which Textual drops
             self.seen.update(cells(self, renderable))
         super()._display(screen, renderable)
 

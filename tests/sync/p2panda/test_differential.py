@@ -43,7 +43,7 @@ def test_each_difficulty_alone_ends_in_the_same_bytes(feature: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(pasts, st.tuples(st.integers(0, 3), st.integers(0, 3)))
 def test_all_protocols_end_in_the_same_bytes(past: list[Line], own: tuple[int, int]) -> None:
     assert_alike([*past, FRONTIER], own)

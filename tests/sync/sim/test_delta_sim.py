@@ -13,6 +13,7 @@ from sync.sim.bounds import tables
 from sync.sim.network import Link
 from sync.sim.recording import Recording
 from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
 from tests.support.storage.archives import archive
 
 LINES = 400
@@ -137,7 +138,7 @@ def test_a_crash_in_the_middle_loses_nothing(steps: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", with_grid(range(4), range(4, 12)))
 def test_five_with_holes_and_a_cut_end_with_one_log_whatever_is_lost(seed: int) -> None:
     world = meeting([scattered(30, 10 * seed + number) for number in range(5)], seed)
     ended = sessions_of(world)

@@ -10,6 +10,7 @@ from sync.sds.repair import is_in_response_group, response_groups
 from sync.sim.network import PERFECT, Link
 from sync.sim.scenario import Outcome, Scenario, run
 from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
 from tests.support.sync.scenarios import check
 
 LINES = 50
@@ -35,7 +36,7 @@ def crowd(peers: int, profile: str) -> Outcome:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("profile", PROFILE_NAMES)
+@pytest.mark.parametrize("profile", with_grid(PROFILE_NAMES[:1], PROFILE_NAMES[1:]))
 def test_two_hundred_ask_once_and_are_answered_once(profile: str) -> None:
     check_repairs(200, profile)
 

@@ -13,10 +13,11 @@ from sync.runner.runner import Release
 from sync.sim.network import Link
 from sync.sim.world import World
 from sync.structures.ordered_set import SyncId
+from tests.support.grids import with_grid
 from tests.support.storage.archives import assert_equal, divided, ids, preloaded, scattered
 
 MUTE = Link(loss=1.0)
-SEEDS = range(2)
+SEEDS = with_grid([0], [1])
 DIFFERENCES = 12
 
 

@@ -55,8 +55,15 @@ class Latencies:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("protocols", [WAKU_ONLY, WITH_P2PANDA], ids=["Waku Sync", "p2panda too"])
-@pytest.mark.parametrize("slow", [False, True], ids=["alike", "one slower"])
+@pytest.mark.parametrize(
+    ("slow", "protocols"),
+    [
+        pytest.param(False, WITH_P2PANDA, id="alike-p2panda too"),
+        pytest.param(True, WAKU_ONLY, id="one slower-Waku Sync"),
+        pytest.param(False, WAKU_ONLY, id="alike-Waku Sync", marks=pytest.mark.grid),
+        pytest.param(True, WITH_P2PANDA, id="one slower-p2panda too", marks=pytest.mark.grid),
+    ],
+)
 def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
     slow: bool,  # a parameter of the test
     protocols: Protocols,

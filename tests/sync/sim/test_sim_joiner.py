@@ -8,6 +8,7 @@ import pytest
 from sync.group.values import PAGE, Status
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
+from tests.support.grids import with_grid
 from tests.support.storage.archives import assert_equal
 from tests.support.sync.joiners import (
     HISTORY,
@@ -33,7 +34,7 @@ PATIENT: Nanos = MINUTE
 """Enough for all sessions of a run without trouble, and for one that is repeated."""
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", with_grid([0], [1, 2]))
 def test_the_late_one_gets_everything_in_order_and_asks_for_nothing(seed: int) -> None:
     world, seat, history = before_joining(seed)
 
@@ -47,7 +48,7 @@ def test_the_late_one_gets_everything_in_order_and_asks_for_nothing(seed: int) -
     assert_equal(world)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", with_grid([0], [1, 2]))
 def test_lines_that_come_while_history_takes_its_place_are_shown_at_once(seed: int) -> None:
     world, seat, history = before_joining(seed, Link(delay=(MILLISECOND, 2 * MILLISECOND)))
     world.partition({0, LATE}, {1, 2})  # one session alone: the end of another would help
@@ -84,7 +85,7 @@ def test_a_sender_that_crashes_in_the_middle_is_replaced(seed: int, cut_after: i
     assert_equal(world)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", with_grid([0], [1, 2]))
 def test_a_joiner_that_crashes_in_the_middle_goes_on_from_its_disk(seed: int) -> None:
     world, seat, history = before_joining(seed)
     world.restart(LATE)
@@ -102,7 +103,7 @@ def test_a_joiner_that_crashes_in_the_middle_goes_on_from_its_disk(seed: int) ->
     assert_equal(world)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", with_grid([0], [1, 2]))
 def test_what_a_peer_never_sends_is_not_waited_for_for_ever(seed: int) -> None:
     world, seat, history = before_joining(seed)
     oldest = history[:PAGE]

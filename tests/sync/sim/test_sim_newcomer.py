@@ -17,13 +17,14 @@ from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.rooms import CHANNEL
 from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
 
 pytestmark = pytest.mark.slow
 
 HISTORY = 3_000
 SLOW = Link(uplink=250_000, delay=(MILLISECOND, 10 * MILLISECOND))
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.grid) for seed in (1, 2)))
+SEEDS = with_grid([0], [1, 2])
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from sync.sim.world import Terms, World
 from sync.waku import answer, answerer, asked
 from sync.waku.division import NARROW
 from sync.waku.message import ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX, RANGE_BYTES_MAX
+from tests.support.grids import with_grid
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
 from tests.support.sync.scenarios import JUMPS
 
-SAMPLE = range(2)
+SAMPLE = with_grid([0], [1])
 WHOLE_GRID = range(50)
 SPREADS = ("uniform", "recent")
 POOL = 4_000

@@ -2,6 +2,8 @@
 
 import gc
 from collections.abc import Iterator
+from functools import cache
+from itertools import count
 
 import pytest
 
@@ -30,15 +32,19 @@ from tests.support.sync.waku.attacked import STREAM, attacked, check_unharmed, o
 
 def invented(size: int) -> Iterator[bytes]:
     """Payloads of so many ids each that nobody has, never the same, with something left open."""
-    first = 1
-    while True:
-        items = tuple([SyncId(at, at.to_bytes(32)) for at in range(first, first + size)])
-        first += size
-        middle = SyncId(first, ZERO_HASH)
-        yield ranges(
-            ItemSet(Bounds(ORIGIN, middle), items, reconciled=True),
-            Fingerprint(Bounds(middle, EVERYTHING.upper), b"\1" * 32),
-        )
+    for first in count(1, size):
+        yield of_invented(first, size)
+
+
+@cache
+def of_invented(first: int, size: int) -> bytes:
+    """One of them; many sessions claim the same."""
+    items = tuple([SyncId(at, at.to_bytes(32)) for at in range(first, first + size)])
+    middle = SyncId(first + size, ZERO_HASH)
+    return ranges(
+        ItemSet(Bounds(ORIGIN, middle), items, reconciled=True),
+        Fingerprint(Bounds(middle, EVERYTHING.upper), b"\1" * 32),
+    )
 
 
 @pytest.mark.slow

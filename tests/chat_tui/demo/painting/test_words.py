@@ -29,7 +29,7 @@ TITLES = tuple(one.title for one in SCENARIOS)
 
 SIZES = [(60, 16), (89, 18), (79, 19), (80, 24), (140, 40), (200, 50)]
 
-IN_TURN = 3
+IN_TURN = 6
 """Of so many frames, each is looked at in other sizes: what is told stands for longer."""
 
 

@@ -20,11 +20,17 @@ from sync.sim.node import Node
 from sync.sim.turning import COMMIT
 from sync.sim.world import Terms, World
 from tests.support.copies import made_once
+from tests.support.grids import with_grid
 from tests.support.storage.archives import archive
 
 HISTORY = 1_500
 SEEDS = range(3)
 GRID = [pytest.param(seed, marks=[pytest.mark.grid, pytest.mark.slow]) for seed in range(2, 50)]
+
+PAGES = with_grid(range(0, 12, 4), [page for page in range(12) if page % 4])
+SWAPPING_MS = with_grid(range(0, 50, 10), range(5, 50, 10))
+WRITING_MS = with_grid(range(0, 40, 6), range(3, 40, 6))
+"""Milliseconds after which something happens to one that swaps a snapshot in."""
 
 
 @made_once
@@ -116,7 +122,7 @@ def test_state_comes_with_it_and_counts_though_its_authors_were_unknown() -> Non
     assert_one_log(world)
 
 
-@pytest.mark.parametrize("page", range(12))
+@pytest.mark.parametrize("page", PAGES)
 def test_after_a_crash_at_any_page_it_goes_on_at_its_cursor(page: int) -> None:
     world = before_joining(2, page % 3)
     world.restart(2)
@@ -135,7 +141,7 @@ def test_after_a_crash_at_any_page_it_goes_on_at_its_cursor(page: int) -> None:
     assert_one_log(world)
 
 
-@pytest.mark.parametrize("after", range(0, 50, 5))
+@pytest.mark.parametrize("after", SWAPPING_MS)
 def test_a_crash_in_the_replay_or_in_the_swap_takes_back_all_or_nothing(after: int) -> None:
     world = before_joining(2, after % 3)
     world.restart(2)
@@ -162,7 +168,7 @@ AT_ONCE = 4 * COMMIT[1]
 """Time in which a line of ours is on the disk: the part that is read, that is written, the line."""
 
 
-@pytest.mark.parametrize("after", range(0, 50, 5))
+@pytest.mark.parametrize("after", SWAPPING_MS)
 def test_a_line_written_in_the_swap_is_committed_at_once_and_stands_on_what_was_there(
     after: int,
 ) -> None:
@@ -189,7 +195,7 @@ def test_a_line_written_in_the_swap_is_committed_at_once_and_stands_on_what_was_
     assert_one_log(world)
 
 
-@pytest.mark.parametrize("after", range(0, 40, 3))
+@pytest.mark.parametrize("after", WRITING_MS)
 def test_a_line_written_in_the_swap_is_there_once_after_a_crash_at_any_step(after: int) -> None:
     world = before_joining(2, after % 3)
     world.restart(2)

@@ -19,11 +19,12 @@ from sync.sim.governance.hostile_acts import ACTS, Mind
 from sync.sim.network import Link
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
 
 SIZE, HOSTILE = 5, 4
 HONEST = range(HOSTILE)
 
-MORE = [*range(10, 16), *(pytest.param(seed, marks=pytest.mark.grid) for seed in range(16, 60))]
+MORE = with_grid(range(10, 13), range(13, 60))
 """Seeds: each role twice, once removed and once not; the others are in the whole grid."""
 
 
