@@ -155,7 +155,7 @@ class FrontScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
         Textual would render it, drop it and take it for painted: of a window that got another size
         meanwhile, what else does not change would stay as the terminal left it.
         """
-        if self.app._batch_count:
+        if self.app._batch_count:  # noqa: SLF001  # nothing else tells it
             self._dirty_widgets.add(self)  # it asks for no region: what is due is painted, no more
         else:
             super()._compositor_refresh()

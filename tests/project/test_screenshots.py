@@ -10,6 +10,7 @@ import pytest
 from tests.support.chat_tui.casts import CASTS, SIZE_MAX, checked
 from tests.support.chat_tui.pictures import PICTURES
 from tests.support.chat_tui.screenshots import DIRECTORY, FONTS, png_of, svg_of
+from tests.support.grids import with_grid
 
 STALE = "make screenshots draws them anew; look at them before you commit"
 
@@ -24,13 +25,16 @@ ELSEWHERE = {
 }
 """Another computer, as far as a process can tell."""
 
+NAMES = sorted(PICTURES)
+"""One command draws both kinds, so each fourth tells whether somebody forgot it."""
+
 needs_fonts = pytest.mark.skipif(not FONTS.exists(), reason="apt install fonts-dejavu-core")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=pytest.mark.grid) if one == "demo_crowd" else one for one in PICTURES],
+    with_grid([one for one in PICTURES if one != "demo_crowd"], ["demo_crowd"]),
 )
 async def test_a_picture_is_current(name: str) -> None:
     committed = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
@@ -40,7 +44,9 @@ async def test_a_picture_is_current(name: str) -> None:
 
 @needs_fonts
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize(
+    "name", with_grid(NAMES[::4], [one for one in NAMES if one not in NAMES[::4]])
+)
 def test_a_png_is_its_svg_drawn(name: str) -> None:
     svg = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
 
