@@ -75,6 +75,14 @@ def as_textual(app: App[None]) -> Compositor:
     return compositor
 
 
+def due(app: App[None]) -> Cells:
+    """Return what ought to be seen: all rendered anew, by Textual's own compositor."""
+    for widget in app.screen.walk_children(Widget, with_self=True):
+        widget._styles_cache.clear()
+    whole = as_textual(app).render_update(full=True, screen_stack=app._background_screens)
+    return cells(app, whole)
+
+
 class CellsSeen(App[None]):
     """An application that knows what it has painted so far."""
 
@@ -89,8 +97,5 @@ class CellsSeen(App[None]):
 
     @property
     def due(self) -> Cells:
-        """Cells as they ought to be seen: all rendered anew, by Textual's own compositor."""
-        for widget in self.screen.walk_children(Widget, with_self=True):
-            widget._styles_cache.clear()
-        whole = as_textual(self).render_update(full=True, screen_stack=self._background_screens)
-        return cells(self, whole)
+        """Cells as they ought to be seen."""
+        return due(self)
