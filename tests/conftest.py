@@ -39,6 +39,13 @@ SELDOM: Final = (5_000, 10, 100)
 modules so often that it takes a quarter of the time of all tests."""
 
 
+HEARD: Final = (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+)
+"""Signals that whoever starts the tests may have switched off, and what they usually do."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out a file none of whose tests is asked for: to read all takes each process seconds."""
     wanted: str = config.option.markexpr
@@ -65,14 +72,15 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_configure() -> None:
-    """Let tests and what they start hear Ctrl+C, also where a shell began them with `&`.
+    """Let tests and what they start hear Ctrl+C and a hang-up, also behind `nohup` or with `&`.
 
     No example of a property has a time to keep, on a busy machine either.
     """
     settings.register_profile("untimed", settings(), deadline=None)
     settings.load_profile("untimed")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, usual in HEARD:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     gc.set_threshold(*SELDOM)
 
 
