@@ -14,7 +14,7 @@ from textual.screen import Screen
 from chat_tui.app.app import ChatApp
 from chat_tui.widgets.composer import Composer
 from tests.support.chat_tui.paints import Cells, cells, due
-from tests.support.chat_tui.readings import long_talk, reading
+from tests.support.chat_tui.readings import long_talk, reading, until
 from tests.support.grids import with_grid
 
 SIZES: Final = [(width, height) for width in (40, 60, 80, 120) for height in (8, 16, 24, 40)]
@@ -42,6 +42,12 @@ class Terminal:
         if renderable is not None and not self.app._batch_count:
             self.has.update(cells(self.app, renderable))
         self._display(screen, renderable)
+
+    @property
+    def seen(self) -> Cells:
+        """The cells in sight: a window that became smaller may have more."""
+        width, height = self.app.screen.size
+        return {(y, x): one for (y, x), one in self.has.items() if y < height and x < width}
 
     async def resize(self, pilot: Pilot[None], draw: random.Random) -> None:
         size = draw.choice([one for one in SIZES if one != tuple(self.app.size)])
@@ -79,6 +85,4 @@ async def test_a_terminal_has_what_is_there(seed: int, monkeypatch: pytest.Monke
             await asyncio.gather(*(acts[number]() for number in numbers))
             await settled(pilot)
 
-            width, height = app.screen.size
-            seen = {(y, x): one for (y, x), one in terminal.has.items() if y < height and x < width}
-            assert seen == due(app), numbers
+            await until(pilot, lambda: terminal.seen == due(app))  # a tick may come in between
