@@ -13,7 +13,7 @@ from textual.screen import Screen
 
 from chat_tui.app.app import ChatApp
 from chat_tui.widgets.composer import Composer
-from tests.support.chat_tui.paints import Cells, cells, due
+from tests.support.chat_tui.paints import Cells, due, taken
 from tests.support.chat_tui.readings import long_talk, reading, until
 from tests.support.grids import with_grid
 
@@ -39,8 +39,7 @@ class Terminal:
         app.refresh()
 
     def _take(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        if renderable is not None and not self.app._batch_count:
-            self.has.update(cells(self.app, renderable))
+        self.has.update(taken(self.app, renderable))
         self._display(screen, renderable)
 
     @property

@@ -68,6 +68,11 @@ def cells(app: App[None], update: object) -> Cells:
     return written
 
 
+def taken(app: App[None], renderable: RenderableType | None) -> Cells:
+    """Return what a terminal gets of it; nothing while paints are held, for Textual drops it."""
+    return {} if renderable is None or app._batch_count else cells(app, renderable)
+
+
 def as_textual(app: App[None]) -> Compositor:
     """Return Textual's own compositor, which has laid out the same screen."""
     compositor = Compositor()
@@ -91,8 +96,7 @@ class CellsSeen(App[None]):
         self.seen: Cells = {}
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        if renderable is not None and not self._batch_count:  # which Textual drops
-            self.seen.update(cells(self, renderable))
+        self.seen.update(taken(self, renderable))
         super()._display(screen, renderable)
 
     @property

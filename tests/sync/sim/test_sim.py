@@ -15,11 +15,12 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.parameters import WAKU
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario, run
 from sync.sim.world import World
+from tests.support.grids import with_grid
 from tests.support.sync.scenarios import SETTLED_WITHIN, check, lossy, troubled
 
 PEERS = (2, 3, 5, 8)
 LOSSES = (0.0, 0.05, 0.1, 0.3)
-SAMPLE = (0,)
+SAMPLE = with_grid([0], [1])
 WHOLE_GRID = range(50)
 
 CONVERGED_WITHIN = 60.0

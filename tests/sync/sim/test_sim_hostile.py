@@ -9,12 +9,11 @@ from sync.machine import MINUTE, SECOND
 from sync.sim.hostile_acts import ACTS
 from sync.sim.scenario import Crash, FullDisk, Outcome, Partition, Scenario, Trouble, run
 from sync.sim.world import Terms, World
-from tests.support.grids import with_grid
 from tests.support.sync.scenarios import lossy
 
 PEERS, HOSTILE = 8, 2
 SAMPLE = range(2)
-LARGER_SAMPLE = with_grid([100], range(101, 104))
+LARGER_SAMPLE = range(100, 104)
 """Each trouble once, with comparing and without; 200 seeds are in the whole grid."""
 CELL = 25
 CELLS = range(8)

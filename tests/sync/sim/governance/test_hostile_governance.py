@@ -24,7 +24,7 @@ from tests.support.grids import with_grid
 SIZE, HOSTILE = 5, 4
 HONEST = range(HOSTILE)
 
-MORE = with_grid(range(10, 13), range(13, 60))
+MORE = with_grid(range(10, 16), range(16, 60))
 """Seeds: each role twice, once removed and once not; the others are in the whole grid."""
 
 
