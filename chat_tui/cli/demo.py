@@ -54,6 +54,8 @@ def demo(wishes: Wishes) -> int:
         chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
         if record is not None and len(chosen) > 1:
             raise LocalError("Say which scenario to record: --scenario 3, for example.")
+        if record is not None:  # a file that cannot be written is told before anything is played
+            recording.save(record, played)
         status = 0
         for one in chosen:
             run = Run(scenario(one.number, wishes.people), played.seed)

@@ -49,6 +49,9 @@ NOT_LISTED: Final = frozenset({
 })  # fmt: skip
 """Keys that open this, only move somewhere, or are those of a screen that has them in sight."""
 
+LAST: Final = "quit"
+"""Of the keys: Enter with nothing typed does the first, which must not end the chat."""
+
 TITLE_CELLS: Final = 30
 """Of the left column; a longer title has what stands beside the others below itself."""
 
@@ -83,7 +86,7 @@ def command_entries(keys: Chosen) -> list[Entry]:
     """Return what keys do, then all commands; one that needs words is only begun."""
     entries = [
         Entry(row.label, names_of(keys[row.id]), f"key('{row.id}')")
-        for row in KEYS
+        for row in sorted(KEYS, key=lambda row: row.id == LAST)
         if row.id not in NOT_LISTED
     ]
     for command in TABLE:

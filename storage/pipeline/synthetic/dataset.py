@@ -51,6 +51,8 @@ def synthesize(
             made.write_messages(progress)
             made.write_history(progress)
             made.write_log(progress)
+            for lack in made.lacking():
+                progress(lack)
             return made.finish()
     except LocalError as error:
         raise PipelineError(str(error)) from error
@@ -128,6 +130,16 @@ class _Made:
             self.writer.write_log(table, rows, traffic.plan.channel)
             self.log_rows += len(rows)
             progress(f"wrote {self.log_rows:,} rows of logs")
+
+    def lacking(self) -> list[str]:
+        """Return a sentence for each kind of fault of which fewer fit than were asked for."""
+        planted = {name: len(found) for name, found in asdict(self.truth).items()}
+        return [
+            f"planted {planted[name]:,} {name.replace('_', ' ')} of {wanted:,}: for more, name "
+            "more messages, channels or members"
+            for name, wanted in asdict(self.plan.faults).items()
+            if planted.get(name, wanted) < wanted  # false rows are of one kind in the truth
+        ]
 
     def finish(self) -> dict[str, int]:
         """Write the truth and the note; only with the note it is an export."""

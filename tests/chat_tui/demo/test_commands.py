@@ -248,6 +248,13 @@ def test_a_recording_that_cannot_be_written_gets_one_sentence(tmp_path: Path) ->
         save(tmp_path / "no" / "such", Recording(1, 1))
 
 
+def test_lines_are_told_only_once_their_recording_can_be_written(tmp_path: Path) -> None:
+    result = run("demo", "--scenario=1", "--plain", "--record", str(tmp_path / "no" / "such"))
+
+    assert isinstance(result.exception, LocalError)
+    assert not result.output
+
+
 def test_a_recording_takes_the_place_of_no_link_and_no_pipe(tmp_path: Path) -> None:
     link, pipe = tmp_path / "link", tmp_path / "pipe"
     link.symlink_to("/dev/full")

@@ -104,6 +104,12 @@ async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
         assert app.composer.text == "draft"
 
 
+async def test_enter_with_nothing_typed_shows_help_and_ends_nothing() -> None:
+    async with reading(scenes.empty(), (100, 40)) as (app, pilot):
+        await pilot.press("ctrl+p", "enter")
+        await until(pilot, lambda: "KEYS while writing" in shown(app))
+
+
 async def test_the_palette_says_when_nothing_fits_and_esc_changes_nothing() -> None:
     async with reading(scenes.empty()) as (app, pilot):
         await pilot.press("ctrl+p", *"qqqqqq")

@@ -1,6 +1,7 @@
 """Made data sets are whole, right where nothing was planted, and follow from their seed."""
 
 import hashlib
+import json
 from collections import Counter
 from dataclasses import replace
 from math import inf, nan
@@ -132,3 +133,16 @@ def test_the_command_tells_what_it_made(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "equivocations: 2\n" in result.output
     assert (made_one / TRUTH).exists()
+
+
+def test_the_command_says_how_many_faults_had_no_room(tmp_path: Path) -> None:
+    sizes = {"nodes": 8, "messages": 240, "channels": 1, "members": 6, "late-joiners": 500}
+    options = [f"--{name}={value}" for name, value in sizes.items()]
+
+    result = CliRunner().invoke(cli, ["synthesize", str(tmp_path / "made"), *options])
+
+    planted = len(json.loads((tmp_path / "made" / TRUTH).read_text())["truth"]["late_joiners"])
+    assert planted < 500
+    assert [line for line in result.stderr.splitlines() if line.startswith("planted")] == [
+        f"planted {planted} late joiners of 500: for more, name more messages, channels or members"
+    ]
