@@ -64,12 +64,9 @@ async def leave(chat: Chat, rest: str, at: At) -> Result:
     title = sentences.channel_title(info)
     await chat.memberships.leave(info.channel)
     if info.governance is not None:
-        departure = info.governance.departure
-        back = "a new code or an admin's /add brings it back"
-        if departure is not None and not departure.left:  # whoever adds them takes it to be here
-            back = "once an admin's /add has let you in, a code brings it back"
         return Result(
-            text=f"{title} is gone from your list. Its history stays on this disk; {back}.",
+            text=f"{title} is gone from your list. Its history stays on this disk; a new code or "
+            "an admin's /add brings it back.",
             channel=chat.snapshot().channels[0].channel,
         )
     typed = sentences.typed_title(info)

@@ -243,9 +243,9 @@ class GroupDriver:
     # --- Members -------------------------------------------------------------------------------
 
     async def add(self, channel: ChannelId, peer: PeerId, role: Role = Role.MEMBER) -> bool:
-        """Let somebody in; returns whether they have the channel: they were removed, or asked.
+        """Let somebody in; returns whether they surely have the channel: they ask to be let in.
 
-        Who left has let go of it.
+        Who left or was removed may have let go of it, which nobody else hears.
 
         Raises:
             LocalError: we may not, or their keys are not known; says which.
@@ -253,12 +253,8 @@ class GroupDriver:
         key = Key(bytes.fromhex(peer))
         governance = await self._governance(channel)
         asking = {one.key for one in governance.asking(governance.now)}
-        standing = governance.now.people.get(key)
-        was_removed = standing is not None and not isinstance(
-            governance.dag.acts[standing.act].op, Leave
-        )
         await self._act(channel, Add(key, await self._noise_of(governance, peer), role))
-        return was_removed or key in asking
+        return key in asking
 
     async def _noise_of(self, governance: Governance, peer: PeerId) -> bytes:
         """Return somebody's Noise key: of their link, of what they signed, or of earlier links.
