@@ -10,7 +10,7 @@ from sync.net import invite as invites
 from sync.view.governance_infos import Access, Role
 
 if TYPE_CHECKING:
-    from sync.net.governing import GroupDriver
+    from sync.net.governance.governing import GroupDriver
     from sync.net.node import Node
 
 NO_CODE: Final = f"That is no invite code; one begins with {invites.PREFIX} and comes from /invite."

@@ -638,7 +638,7 @@ class Client:
     async def _enter(self, membership: Membership, invited: Invite) -> None:
         """Keep the code of a governed channel, and use it if that is taken up; later, if not."""
         from storage.profile.channel_keys import ChannelKeys  # a first paint needs no keys
-        from sync.net.key_store import ticket_of
+        from sync.net.governance.key_store import ticket_of
 
         ticket = ticket_of(invited)
         await ChannelKeys(self._database).keep_ticket(membership.channel, ticket)

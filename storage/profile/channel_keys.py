@@ -14,7 +14,7 @@ from sync.calimero.governance.ops import Key, Seal
 from sync.entries.membership import Membership
 from sync.group.records import StoredOp, StoreOp
 from sync.machine import ChannelId, PeerId
-from sync.net.key_store import Ticket
+from sync.net.governance.key_store import Ticket
 
 FOUND: Final = """
     INSERT INTO channels (channel, name, secret, open, profile, joined_ns, own_log, direct, genesis)
@@ -43,13 +43,13 @@ NOISE: Final = "SELECT noise_key FROM peers WHERE participant = ?"
 
 
 class ChannelKeys:
-    """See `sync.net.key_store.KeyStore`."""
+    """See `sync.net.governance.key_store.KeyStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def found(self, membership: Membership, log: int, genesis: StoredOp) -> None:
-        """See `sync.net.key_store.KeyStore`.
+        """See `sync.net.governance.key_store.KeyStore`.
 
         Raises:
             StorageError: the disk refused: nothing was written.
@@ -57,7 +57,7 @@ class ChannelKeys:
         await self._database.write(partial(_found, membership, log, genesis))
 
     async def epochs(self, channel: ChannelId) -> list[EpochSecret]:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         return await self._database.read(
             lambda db: [
                 EpochSecret(number, op, secret)
@@ -66,32 +66,32 @@ class ChannelKeys:
         )
 
     async def keep_epochs(self, channel: ChannelId, secrets: Sequence[EpochSecret]) -> None:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         rows = [(bytes.fromhex(channel), *secret) for secret in secrets]
         await self._database.write(lambda db: db.executemany(KEEP_EPOCH, rows))
 
     async def tickets(self, channel: ChannelId) -> list[Ticket]:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         return await self._database.read(
             lambda db: [Ticket(*row) for row in db.execute(TICKETS, (bytes.fromhex(channel),))]
         )
 
     async def keep_ticket(self, channel: ChannelId, ticket: Ticket) -> None:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         row = (bytes.fromhex(channel), *ticket)
         await self._database.write(lambda db: db.execute(KEEP_TICKET, row))
 
     async def forget_tickets(self, channel: ChannelId, tickets: Sequence[Ticket]) -> None:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         rows = [(bytes.fromhex(channel), ticket.public) for ticket in tickets]
         await self._database.write(lambda db: db.executemany(FORGET_TICKET, rows))
 
     async def seals(self, channel: ChannelId, author: Key, limit: int) -> list[Seal]:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         return await self._database.read(partial(_seals, channel, author, limit))
 
     async def noise_key(self, peer: PeerId) -> bytes | None:
-        """See `sync.net.key_store.KeyStore`."""
+        """See `sync.net.governance.key_store.KeyStore`."""
         row = await self._database.read(
             lambda db: db.execute(NOISE, (bytes.fromhex(peer),)).fetchone()
         )

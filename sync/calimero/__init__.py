@@ -41,8 +41,8 @@ each section of the specification lives: machines and functions without IO.
 | Startup Recovery: reload_group_dags | `sync.group.governing.Governing.reload_group_dags` |
 | publish_group_op | `sync.group.governing.Governing.publish` |
 | GroupTopic | `sync.net.links.mesh.Mesh.send_op` |
-| secrets: wrapping, opening | `governance.acts`, `governance.opening`, `sync.net.epochs` |
-| joining by a code | `governance.tickets`, `sync.net.entering` |
+| secrets: wrapped, opened | `governance.acts`, `governance.opening`, `sync.net.governance.epochs` |
+| joining by a code | `governance.tickets`, `sync.net.governance.entering` |
 | observe_peer_identity | `sync.group.governing.Governing.observe_peer_identity` |
 | DeltaAuthOutcome: the verdict on a delta | `sync.group.governing.Governing.judge` |
 | Protocol Selection | `sync.sessions.selection` |

@@ -36,11 +36,11 @@ from sync.net.disk_loads import DiskLoads
 from sync.net.engine.engine import Engine
 from sync.net.engine.key_priority import KeyPriority
 from sync.net.floods import Floods
-from sync.net.governance_links import GovernanceLinks
-from sync.net.governed_node import GovernedNode
-from sync.net.governing import GroupDriver
+from sync.net.governance.governance_links import GovernanceLinks
+from sync.net.governance.governed_node import GovernedNode
+from sync.net.governance.governing import GroupDriver
+from sync.net.governance.key_store import KeyStore
 from sync.net.invite import is_guessable
-from sync.net.key_store import KeyStore
 from sync.net.links.addresses import Addresses
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.channel_secrets import ChannelSecrets
@@ -488,7 +488,7 @@ class Node:
 
     @property
     def groups(self) -> Mapping[ChannelId, Group]:
-        """See `sync.net.governance_links.Host`."""
+        """See `sync.net.governance.governance_links.Host`."""
         return self._runner.groups
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:

@@ -15,7 +15,7 @@ from sync.entries.membership import Membership
 from sync.errors import StorageError
 from sync.group.records import StoredMessage, StoredOp
 from sync.machine import SECOND, ChannelId
-from sync.net.key_store import Ticket
+from sync.net.governance.key_store import Ticket
 from tests.support.storage.stores import ME, delivered, opened
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.governed import genesis

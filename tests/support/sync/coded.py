@@ -7,8 +7,8 @@ from sync.calimero.governance.ops import Role
 from sync.entries.membership import Membership
 from sync.machine import SECOND, ChannelId
 from sync.net import clock
+from sync.net.governance.key_store import ticket_of
 from sync.net.invite import decode
-from sync.net.key_store import ticket_of
 from tests.support.sync.governed_nodes import key_of
 from tests.support.sync.nodes import Host, until
 

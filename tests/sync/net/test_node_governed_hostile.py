@@ -30,7 +30,7 @@ from sync.calimero.wire import decode, encode, signed_by_init
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId
 from sync.net.clock import draw_key
-from sync.net.handed_over import KEPT_OF_A_PEER_MAX
+from sync.net.governance.handed_over import KEPT_OF_A_PEER_MAX
 from sync.net.links.catch_ups import ANSWER_WITHIN, OFFERED_PER_PEER_MAX
 from sync.net.links.channel_proofs import Membership, prove
 from sync.net.links.frames import (

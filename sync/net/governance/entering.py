@@ -10,7 +10,7 @@ from sync.calimero.governance.tickets import invitation, join_by
 from sync.entries.identity import Identity
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.net.key_store import KeyStore, Ticket
+from sync.net.governance.key_store import KeyStore, Ticket
 from sync.view.view import Level, Notice
 
 STALE: Final = "The code for {name} is no longer valid: ask for a new one."

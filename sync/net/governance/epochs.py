@@ -21,7 +21,7 @@ from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.net import clock as system
-from sync.net.key_store import KeyStore
+from sync.net.governance.key_store import KeyStore
 
 OPENED_AT_ONCE: Final = 16
 """Ops whose epochs are loaded together: 1 MiB of the largest."""

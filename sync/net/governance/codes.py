@@ -9,7 +9,7 @@ from sync.entries.membership import Membership
 from sync.machine import ChannelId
 from sync.net import clock as system
 from sync.net import invite
-from sync.net.key_store import KeyStore, Ticket
+from sync.net.governance.key_store import KeyStore, Ticket
 
 
 class Codes:

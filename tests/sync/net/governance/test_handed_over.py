@@ -5,7 +5,7 @@ from sync.calimero.governance.ops import Rotate
 from sync.entries.identity import Identity
 from sync.machine import ChannelId
 from sync.net.clock import draw_key
-from sync.net.handed_over import KEPT_MAX, KEPT_OF_A_PEER_MAX, HandedOver
+from sync.net.governance.handed_over import KEPT_MAX, KEPT_OF_A_PEER_MAX, HandedOver
 from tests.support.sync.entries import identity
 from tests.support.sync.governed import History, key
 

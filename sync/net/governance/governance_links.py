@@ -10,7 +10,7 @@ from sync.group import values
 from sync.group.governing import Governing
 from sync.group.group import Group
 from sync.machine import ChannelId, PeerId
-from sync.net.handed_over import HandedOver
+from sync.net.governance.handed_over import HandedOver
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import Told

@@ -12,7 +12,7 @@ from sync.calimero.governance.ops import Op, OpId
 from sync.entries.membership import Membership
 from sync.group import values
 from sync.machine import ChannelId, PeerId
-from sync.net.governance_links import GovernanceLinks
+from sync.net.governance.governance_links import GovernanceLinks
 from sync.net.links.channel_secrets import ChannelSecrets
 from sync.runner.journal import Journal
 from sync.runner.runner import Runner
@@ -47,7 +47,7 @@ class Node(Protocol):
 
 
 class GovernedNode(Struct, frozen=True):
-    """See `sync.net.governing.Host`; `settle` returns when all that was fed is handled."""
+    """See `sync.net.governance.governing.Host`; `settle` returns when all that was fed is done."""
 
     node: Node
     runner: Runner
@@ -55,64 +55,64 @@ class GovernedNode(Struct, frozen=True):
     settle: Callable[[], Awaitable[None]]
 
     def governance(self, channel: ChannelId) -> Governance | None:
-        """See `sync.net.epochs.Host`."""
+        """See `sync.net.governance.epochs.Host`."""
         group = self.runner.groups.get(channel)
         if group is None or group.governing is None or not group.governing.governance.dag.acts:
             return None
         return group.governing.governance
 
     def is_caught_up(self, channel: ChannelId) -> bool:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         group = self.runner.groups.get(channel)
         return group is None or group.governing is None or group.governing.is_caught_up(group.peers)
 
     def membership(self, channel: ChannelId) -> Membership | None:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         return self.runner.memberships.get(channel)
 
     def title(self, channel: ChannelId) -> str:
-        """See `sync.net.entering.Host`."""
+        """See `sync.net.governance.entering.Host`."""
         return f"#{self.runner.memberships[channel].name}"
 
     async def settled(self) -> None:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         await self.settle()
 
     async def load_ops(self, channel: ChannelId, ops: Iterable[OpId]) -> tuple[bytes, ...]:
-        """See `sync.net.epochs.Host`."""
+        """See `sync.net.governance.epochs.Host`."""
         return await self.node.patiently(partial(self.journal.load_ops, channel, tuple(ops)))
 
     async def act(self, channel: ChannelId, op: Op) -> OpId:
-        """See `sync.net.entering.Host`."""
+        """See `sync.net.governance.entering.Host`."""
         return await self.node.act(channel, op)
 
     def learn_epoch(self, channel: ChannelId, secret: EpochSecret) -> None:
-        """See `sync.net.epochs.Host`."""
+        """See `sync.net.governance.epochs.Host`."""
         if channel in self.runner.groups:
             self.node.governance.learn_epoch(channel, secret)
         else:
             self.node.secrets.add_epoch(channel, secret)  # it is proved once it is taken up
 
     def ask_for_ops(self, channel: ChannelId) -> None:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         group = self.runner.groups.get(channel)
         if group is not None and group.governing is not None:
             for peer in group.governing.nearby:
                 self.node.queue_input(channel, values.OpsOffered(peer))
 
     def next_lamport(self, channel: ChannelId) -> int:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         group = self.runner.groups.get(channel)
         return 0 if group is None else group.sds.next_lamport(group.now)
 
     def noise_key(self, peer: PeerId) -> bytes | None:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         return self.node.noise_key(peer)
 
     def notify(self, notice: Notice) -> None:
-        """See `sync.net.entering.Host`."""
+        """See `sync.net.governance.entering.Host`."""
         self.node.notify(notice)
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
-        """See `sync.net.governing.Host`."""
+        """See `sync.net.governance.governing.Host`."""
         return self.node.spawn(name, work)

@@ -44,12 +44,13 @@ from sync.group.governing import NOT_FOUNDED
 from sync.group.records import StoredOp
 from sync.machine import ChannelId, Nanos, PeerId
 from sync.net import clock as system
-from sync.net import entering, epochs, invite
-from sync.net.caught_up import CaughtUp
-from sync.net.codes import Codes, code_of
-from sync.net.entering import Entering
-from sync.net.epochs import Epochs
-from sync.net.key_store import KeyStore, Ticket
+from sync.net import invite
+from sync.net.governance import entering, epochs
+from sync.net.governance.caught_up import CaughtUp
+from sync.net.governance.codes import Codes, code_of
+from sync.net.governance.entering import Entering
+from sync.net.governance.epochs import Epochs
+from sync.net.governance.key_store import KeyStore, Ticket
 from sync.net.links.frames import Told
 from sync.sds.parameters import LAN
 

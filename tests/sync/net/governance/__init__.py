@@ -1,0 +1,1 @@
+"""Tests of `sync/net/governance`."""
