@@ -11,12 +11,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
-from sync.calimero.message import STREAM
 from sync.entries.identity import Identity, verify
 from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
-from sync.group.clock_values import Follows
 from sync.group.group import Group
 from sync.group.ingest import outline_of_entry
 from sync.group.inputs.foreseen import ForeseeingGate
@@ -30,7 +28,6 @@ from sync.net.attachment import Online
 from sync.net.checks.cross_checks import CrossChecks
 from sync.net.checks.page_checks import PageChecks
 from sync.net.clocks import Clocks
-from sync.net.direct_requests import Knocks
 from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
 from sync.net.disk_loads import DiskLoads
 from sync.net.engine.engine import Engine
@@ -40,20 +37,14 @@ from sync.net.governance.governance_links import GovernanceLinks
 from sync.net.governance.governed_node import GovernedNode
 from sync.net.governance.governing import GroupDriver
 from sync.net.governance.key_store import KeyStore
+from sync.net.inlet import Inlet
 from sync.net.invite import is_guessable
-from sync.net.links.addresses import Addresses
-from sync.net.links.catch_ups import CatchUps
 from sync.net.links.channel_secrets import ChannelSecrets
-from sync.net.links.frames import Open, RootFrame, StateFrame
-from sync.net.links.listener import Serve
-from sync.net.links.mesh import Mesh
-from sync.net.links.session_streams import SessionStreams
-from sync.net.links.stream import SecureStream
 from sync.net.node_view import NodeView
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.peer_directory import Roster
 from sync.net.periodic import Ticking
+from sync.net.refusals import Refusals
 from sync.net.staged_previews import StagedPreviews
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.net.writing import Writing
@@ -83,12 +74,6 @@ T = TypeVar("T")
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
 
-TWIN: Final = (
-    "This profile answers at {host}:{port}, too: it is open twice, unless somebody there only "
-    "passes connections on to this computer. Others reach one of the two at a time, and lines "
-    "wait in the other one. Close one; a second computer needs a profile of its own."
-)
-
 
 class Node:
     """A running participant. `listener` gets every event; it must only take note and return."""
@@ -101,9 +86,6 @@ class Node:
 
     view: NodeView
     """Reads what the UI may know."""
-
-    _has_twin = False
-    """Whether the person was told that this profile is open twice."""
 
     def __init__(  # noqa: PLR0913 - what a participant is made of; tests bring their own clock
         self,
@@ -125,6 +107,7 @@ class Node:
         self.retriever: Retriever | None = None
         """Where else missing messages may be fetched; reconciliation with peers needs none."""
         self._trace = trace
+        self.refusals = Refusals(self.clock, trace)
         self.secrets = ChannelSecrets()
         """Secrets of our channels, as the links use them."""
         self._runner = self._made_runner(options, protocols)
@@ -135,9 +118,9 @@ class Node:
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, happenings, trace)
         self.governance = GovernanceLinks(self, journal, identity.peer_id)
         """Governed channels, between the links and the machines."""
-        self.mesh = self._made_mesh(protocols)
-        self.streams = SessionStreams(identity, self.clock, self.mesh, self, self.spawn, protocols)
-        self.catch_ups = CatchUps(identity, self.clock, self.mesh, self, self.spawn)
+        inlet = Inlet(identity, self, self.clock, self._runner, self._tap, listener)
+        self._inlet, self.mesh, self.knocks = inlet, inlet.mesh, inlet.knocks
+        self.streams, self.catch_ups = inlet.streams, inlet.catch_ups
         self._outlet = Outlet(
             identity.peer_id,
             self,
@@ -150,16 +133,16 @@ class Node:
             happenings,
             lambda event: self.view.show(event),  # noqa: PLW0108  # it is made of what follows
         )
-        self._engine = Engine(self._runner, journal, self.clock, self._outlet)
-        self.loads = DiskLoads(journal, self._engine, self.spawn)
-        self.writing = Writing(self._runner, journal, self._engine, listener, self.spawn)
+        self.engine = Engine(self._runner, journal, self.clock, self._outlet)
+        self.loads = DiskLoads(journal, self.engine, self.spawn)
+        self.writing = Writing(self._runner, journal, self.engine, listener, self.spawn)
         self._page_checks = PageChecks(
-            identity.peer_id, self.queue_input, self._engine.keys.stand_aside
+            identity.peer_id, self.queue_input, self.engine.keys.stand_aside
         )
         self.previews = StagedPreviews(
             self._runner.groups,
             journal,
-            self._engine.keys,
+            self.engine.keys,
             self._outlet.preview,
             self._outlet.history_is_here,
             self.spawn,
@@ -169,15 +152,13 @@ class Node:
         journal.watch(self)
         self._discovery = Discovery(system.draw(INSTANCE_SIZE).hex(), self._on_found, self.spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
-        self._roster = Roster(self.mesh)
-        self.clocks = Clocks(self.clock, self.mesh, self._engine, options.clock)
+        self.clocks = Clocks(self.clock, self.mesh, self.engine, options.clock)
         """Tells the channels of clocks."""
-        self.knocks = Knocks(identity, self.mesh, self.secrets, self.refused)
         self.ticking = Ticking(
             self.clock,
             self.mesh,
             self._online,
-            self._roster,
+            inlet.roster,
             self.clocks,
             listener,
             self._flush_trace,
@@ -189,9 +170,10 @@ class Node:
             self,
             self.clock,
             self._runner,
-            self._engine,
+            self.engine,
             self.mesh,
-            self._roster,
+            inlet.roster,
+            self.refusals,
             self._online,
             self.previews,
             trace,
@@ -199,16 +181,9 @@ class Node:
         )
         self.governing = self._made_driver(keys)
 
-    def _made_mesh(self, protocols: Protocols) -> Mesh:
-        """Return the links, which announce the protocols."""
-        addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
-        mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
-        mesh.channels.protocols = protocols.announced
-        return mesh
-
     def _made_driver(self, keys: KeyStore) -> GroupDriver:
         """Return the driver of governance, which hears of ops and of secrets."""
-        seen = GovernedNode(self, self._runner, self._journal, self._engine.settled)
+        seen = GovernedNode(self, self._runner, self._journal, self.engine.settled)
         driver = GroupDriver(self.identity, keys, seen, self.clock.wall, lambda: self.nick)
         self.governance.on_governed = driver.governed
         self.governance.on_secret = driver.on_secret
@@ -262,7 +237,7 @@ class Node:
         self.mesh.channels.join(membership.channel)
         if damaged := self._damaged.pop(membership.channel, None):
             self.damaged(membership.channel, tuple(sorted(damaged)))
-        self._engine.wake()
+        self.engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
         """Leave a channel: nobody is told more of it; its history stays on the disk."""
@@ -275,10 +250,10 @@ class Node:
         self.mesh.channels.direct.pop(channel, None)
         self.mesh.peers.open.discard(channel)
         if self._tasks is not None:
-            await self._engine.settled()
+            await self.engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
         self.clocks.left(channel)
-        self._engine.wake()
+        self.engine.wake()
 
     def noise_key(self, peer: PeerId) -> bytes | None:
         """Return the Noise static key of `peer`, if it is connected."""
@@ -293,7 +268,7 @@ class Node:
         Raises:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
-        return await self._engine.act(channel, op)
+        return await self.engine.act(channel, op)
 
     async def set_state(
         self,
@@ -313,7 +288,7 @@ class Node:
         Raises:
             LocalError: we may not, the disk refused it, or it is no channel of ours.
         """
-        await self._engine.set_state(channel, kind, content, name)
+        await self.engine.set_state(channel, kind, content, name)
 
     def ask_again(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """Ask for missing messages now; for all, if none is named."""
@@ -340,22 +315,22 @@ class Node:
 
     def begin_anew(self) -> None:
         """Make all machines anew from the disk: what they were made of was not all there."""
-        self._engine.begin_anew()
+        self.engine.begin_anew()
 
     @property
     def keys(self) -> KeyPriority:
         """Is told of the keys of a person, which come before the engine."""
-        return self._engine.keys
+        return self.engine.keys
 
     def tell_typing(self, channel: ChannelId) -> None:
         """Tell the others that the person is typing, unless they were told just now."""
         self._runner.tell_typing(channel, self.nick, self.clock.now())
-        self._engine.wake()
+        self.engine.wake()
 
     def ask_sync(self, channel: ChannelId, peer: PeerId, protocol: str = "") -> None:
         """Reconcile with a peer now, by any protocol or the one named; see `Runner.ask_sync`."""
         self._runner.ask_sync(channel, peer, self.clock.now(), protocol)
-        self._engine.wake()
+        self.engine.wake()
 
     def know(self, addresses: Iterable[tuple[str, int]]) -> None:
         """Learn where peers answered in earlier runs."""
@@ -364,7 +339,7 @@ class Node:
 
     def forget(self, peer: PeerId) -> None:
         """Know nothing more of a peer who is gone: they come again as somebody new."""
-        self._roster.forget(peer)
+        self._inlet.roster.forget(peer)
         self.mesh.peers.met.discard(peer)
         self.mesh.peers.verified.discard(peer)
 
@@ -375,7 +350,7 @@ class Node:
 
     async def drained(self) -> None:
         """Wait until everything that was fed is committed and out with the connected peers."""
-        await self._engine.settled()
+        await self.engine.settled()
         await self.mesh.drain()
 
     async def room(self) -> None:
@@ -393,7 +368,7 @@ class Node:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             try:
-                tasks.create_task(self._engine.turn_forever(), name="turning")
+                tasks.create_task(self.engine.turn_forever(), name="turning")
                 self.previews.begin()
                 await self._online.start()
                 ready.set()
@@ -458,33 +433,13 @@ class Node:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()
 
-    # --- What effects lead back to ---------------------------------------------------------------
-
-    def written(self, token: int, message_id: MessageId) -> None:
-        """See `sync.net.outlet.Host`."""
-        self._engine.written(token, message_id)
-
-    def state_set(self, token: int) -> None:
-        """See `sync.net.outlet.Host`."""
-        self._engine.state_set(token)
-
-    def acted(self, token: int, op: OpId) -> None:
-        """See `sync.net.outlet.Host`."""
-        self._engine.acted(token, op)
+    # --- What its parts lead back to -------------------------------------------------------------
 
     def governed(self, channel: ChannelId, ops: tuple[OpId, ...]) -> None:
         """See `sync.net.outlet.Host`."""
         self.governance.governed(channel, ops)
         self.streams.end_outsiders(channel)
         self.view.governed(channel, ops)
-
-    def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
-        """See `sync.net.outlet.Host`."""
-        self.governance.load_ops(channel, wanted)
-
-    def has_ops(self, channel: ChannelId) -> bool:
-        """See `sync.net.links.catch_ups.Host`."""
-        return self.governance.has_ops(channel)
 
     @property
     def groups(self) -> Mapping[ChannelId, Group]:
@@ -493,7 +448,7 @@ class Node:
 
     async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Return what `read` reads, however long the disk refuses."""
-        return await self._engine.patiently(read)
+        return await self.engine.patiently(read)
 
     def clock_judged(self) -> None:
         """See `sync.net.outlet.Host`."""
@@ -514,133 +469,19 @@ class Node:
         """Tell the person."""
         self._listener(notice)
 
-    # --- What the mesh and the sessions tell ---------------------------------------------------
-
-    def joined(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        link = self.mesh.peers.link_to(peer, channel)
-        accepts = link is None or link.address[1] != 0
-        host = "" if link is None else link.stream.remote_address[0]
-        self.queue_input(channel, values.PeerJoined(peer, accepts, host))
-        self.clocks.joined(peer, channel)
-        self.knocked(peer)
-
-    def knocked(self, peer: PeerId) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self.knocks.look_at(peer)
-
-    def gone(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self.clocks.gone(peer, channel)
-        if self.secrets.is_governed(channel):
-            self.streams.end(channel, peer)
-        self.queue_input(channel, values.PeerGone(peer))
-
-    def renamed(self, peer: PeerId) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        shown = self._roster.update(peer, self.clock.now())
-        if shown is not None:
-            self._listener(shown)
-        self.knocked(peer)
-
-    def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
-        self._engine.queue_input(channel, values.Arrived(peer, payload))
-
-    def stated(self, peer: PeerId, frame: StateFrame | RootFrame) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        match frame:
-            case StateFrame(channel, contents):
-                for content in contents:
-                    self._outlet.tapped(channel, peer, FrameKind.STATE, content, sent=False)
-                self._engine.queue_input(channel, values.StateArrived(peer, contents))
-            case RootFrame(channel, root):
-                self._outlet.tapped(channel, peer, FrameKind.ROOT, root, sent=False)
-                self._engine.queue_input(channel, values.RootTold(peer, root))
-
-    def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self._outlet.tapped(channel, peer, FrameKind.ANNOUNCE, payload, sent=False)
-        self._engine.queue_input(channel, values.LogsAnnounced(peer, payload))
-
-    def ponged(self, peer: PeerId) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self.clocks.heard(peer)
-
-    def follows(self, peer: PeerId) -> Follows:
-        """See `sync.net.links.mesh_events.Events`."""
-        return self.clocks.follows(peer)
-
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused, and note it in the trace."""
-        self._roster.refused(who)
-        self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
-
-    def twin(self, host: str, port: int) -> None:
-        """Tell the person, once: the lines that wait would be a riddle."""
-        if not self._has_twin:
-            self._has_twin = True
-            self.notify(Notice(TWIN.format(host=host, port=port), Level.ERROR))
-
-    def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
-        """See `sync.net.links.mesh_events.Events`."""
-        self.queue_input(channel, values.PeerAnnounced(peer, frozenset(protocols)))
-
-    def skipped(self, who: str, size: int) -> None:
-        """Count a frame of an unknown kind, and its bytes, as bad input."""
-        self._roster.skipped(who, size)
-        self.refused(who, f"a frame of an unknown kind, {size} bytes, was passed over")
-
-    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
-        """See `sync.net.links.mesh_events.Events`."""
-        if opened.protocol == STREAM:
-            return await self.catch_ups.offered(stream)
-        return await self.streams.offered(stream, opened)
-
-    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
-        """Return when there is room for more from `peer`."""
-        await self._engine.breathe(peer, transfers=transfers)
-
-    async def breathe_session(self, session: values.SessionId) -> None:
-        """See `sync.net.links.session_streams.Host`."""
-        await self._engine.breathe_session(session)
+        self.refusals.refused(who, reason)
 
     def queue_input(self, channel: ChannelId, event: values.Input) -> None:
-        """Give an input to the channel's machines; live frames take the way of `arrived`."""
-        match event:
-            case values.SessionPayload(session, payload):
-                peer_or_none = self.streams.peer_of(session)
-                self._outlet.tapped(channel, peer_or_none, FrameKind.SESSION, payload, sent=False)
-            case values.Transferred(peer, payload):
-                self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload, sent=False)
-            case _:
-                pass
-        self._engine.queue_input(channel, event)
+        """Give an input to the channel's machines."""
+        self.engine.queue_input(channel, event)
 
     def noted(
         self, channel: ChannelId, peer: PeerId, kind: FrameKind, data: bytes, *, sent: bool
     ) -> None:
-        """See `sync.net.links.catch_ups.Host`."""
-        self._outlet.tapped(channel, peer, kind, data, sent=sent)
-
-    def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
-        """Note a message that is pushed to a peer."""
-        self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload)
-
-    @property
-    def announcing(self) -> Announcing:
-        """Announcements to peers and by them; to be looked at only."""
-        return self._runner.announcing
-
-    def new_session(self) -> values.SessionId:
-        """Return a fresh session number."""
-        return self._runner.new_session()
-
-    def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
-        """See `sync.net.links.session_streams.Host`."""
-        group = self._runner.groups.get(channel)
-        return group is not None and group.sessions.receives_from(peer, self.clock.now())
+        """See `sync.net.governance.governance_links.Host`."""
+        self._inlet.noted(channel, peer, kind, data, sent=sent)
 
     def check_page(self, channel: ChannelId, wanted: values.CheckPage) -> None:
         """See `sync.net.outlet.Host`."""
@@ -648,6 +489,11 @@ class Node:
             self._page_checks.check(group.gate, wanted)
 
     # --- What the UI may know ------------------------------------------------------------------
+
+    @property
+    def announcing(self) -> Announcing:
+        """Announcements to peers and by them; to be looked at only."""
+        return self._runner.announcing
 
     def channel_info(self, channel: ChannelId) -> ChannelInfo | None:
         """See `sync.net.node_view.NodeView`."""

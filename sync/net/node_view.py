@@ -14,6 +14,7 @@ from sync.net.clock import Clock
 from sync.net.engine.engine import Engine
 from sync.net.links.mesh import Mesh
 from sync.net.peer_directory import Roster
+from sync.net.refusals import Refusals
 from sync.net.staged_previews import StagedPreviews
 from sync.net.trace import Trace
 from sync.runner.runner import Runner
@@ -46,6 +47,7 @@ class NodeView(Struct, frozen=True):
     engine: Engine
     mesh: Mesh
     roster: Roster
+    refusals: Refusals
     online: Online
     previews: StagedPreviews
     trace: Trace
@@ -99,8 +101,8 @@ class NodeView(Struct, frozen=True):
             heard=heard_infos(groups.values(), self._nick_of),
             trace=self.trace.recent(50),
             longest_block_ns=self.engine.longest_block,
-            refused=dict(self.roster.refusals),
-            skipped_bytes=dict(self.roster.skipped_bytes),
+            refused=dict(self.refusals.counts),
+            skipped_bytes=dict(self.refusals.skipped_bytes),
             away=self.mesh.channels.away,
             clock=self.clock_info(),
         )

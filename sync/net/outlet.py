@@ -14,6 +14,8 @@ from sync.group import values
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net.clock import Clock
 from sync.net.disk_loads import DiskLoads
+from sync.net.engine.engine import Engine
+from sync.net.governance.governance_links import GovernanceLinks
 from sync.net.links.catch_ups import CatchUps
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
@@ -33,12 +35,11 @@ class Host(Protocol):
     """The node, as far as effects lead back to it."""
 
     retriever: Retriever | None
+    engine: Engine
+    governance: GovernanceLinks
     previews: StagedPreviews
     loads: DiskLoads
     writing: Writing
-
-    def written(self, token: int, message_id: MessageId) -> None:
-        """An own message is committed."""
 
     def clock_judged(self) -> None:
         """The question about our clock is another one."""
@@ -46,17 +47,8 @@ class Host(Protocol):
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
 
-    def acted(self, token: int, op: values.OpId) -> None:
-        """An op of ours is committed."""
-
-    def state_set(self, token: int) -> None:
-        """A register of ours is committed."""
-
     def governed(self, channel: ChannelId, ops: tuple[values.OpId, ...]) -> None:
         """Ops are committed, or those of the disk taken up: others may be in now."""
-
-    def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
-        """Load ops for a peer, and feed them."""
 
     def check_page(self, channel: ChannelId, wanted: values.CheckPage) -> None:
         """Check a page of a snapshot off the loop, and feed the outcome."""
@@ -88,7 +80,7 @@ class Outlet:
             case values.DeliveryChanged() | values.Deliver(entry=Entry()):  # most are one of these
                 self._show(channel, effect, loaded)
             case values.Written(token, message_id):
-                self.host.written(token, message_id)
+                self.host.engine.written(token, message_id)
             case values.BroadcastStored(message_id, None):
                 self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
@@ -112,7 +104,7 @@ class Outlet:
             case values.Refused(peer, reason):
                 self.host.refused(peer, reason)
             case values.Acted(token, op):
-                self.host.acted(token, op)
+                self.host.engine.acted(token, op)
             case values.Governed() | values.SendOp() | values.SendHeartbeat():
                 self._govern(channel, effect, loaded)
             case values.RequestOps() | values.LoadOps() | values.AnswerOps():
@@ -143,7 +135,7 @@ class Outlet:
                 self.streams.stay(session)
                 self._show(channel, effect, loaded)
             case values.StateSet(token):
-                self.host.state_set(token)
+                self.host.engine.state_set(token)
             case values.TellState(contents):
                 for content in contents:
                     self.tapped(channel, None, FrameKind.STATE, content)
@@ -186,7 +178,7 @@ class Outlet:
             case values.RequestOps(peer, payload):
                 self.catch_ups.request(channel, peer, payload)
             case values.LoadOps():
-                self.host.load_ops(channel, effect)
+                self.host.governance.load_ops(channel, effect)
             case values.AnswerOps(peer, payload):
                 self.catch_ups.answer(channel, peer, payload)
 

@@ -1,6 +1,5 @@
-"""Roster of the peers seen in this run: what the UI knows of each, and refusals per sender."""
+"""Roster of the peers seen in this run: what the UI knows of each."""
 
-from collections import Counter
 from collections.abc import Mapping, Set
 from typing import Final
 
@@ -17,9 +16,6 @@ from sync.view.view import PeerInfo, PeerShown, PeerState
 PEERS_MAX: Final = 1024
 """Peers remembered in a run; beyond it those who left first are forgotten."""
 
-REFUSED_MAX: Final = 256
-"""Names kept in the count of what was refused."""
-
 SHOWN_PER_SECOND: Final = 1.0
 SHOWN_BURST: Final = 5.0
 """Events about one peer: who comes and goes all the time is shown as it is in the end."""
@@ -32,23 +28,12 @@ class Roster:
     """See the module docstring."""
 
     def __init__(self, mesh: Mesh) -> None:
-        self.refusals: Counter[str] = Counter()
-        self.skipped_bytes: Counter[str] = Counter()
-        """Of frames of unknown kinds; who is in it has a count among the refusals too."""
         self._mesh = mesh
         self._peers: dict[PeerId, PeerInfo] = {}
         self._silent: dict[PeerId, Nanos] = {}
         self._shows = Buckets(SHOWN_PER_SECOND, SHOWN_BURST)
         self._unshown: set[PeerId] = set()
         """Of whom something is new that is shown a little later."""
-
-    def refused(self, who: str) -> None:
-        """Count one bad input of a peer or an address."""
-        _count(self.refusals, who, 1)
-
-    def skipped(self, who: str, size: int) -> None:
-        """Count the bytes of a frame of an unknown kind, beside `refused`."""
-        _count(self.skipped_bytes, who, size)
 
     def update(self, peer: PeerId, now: Nanos) -> PeerShown | None:
         """Look at a peer anew; returns what the UI should hear, if anything.
@@ -149,10 +134,3 @@ def _told(info: PeerInfo) -> tuple[PeerState, str, str]:
 
 def _printed(address: tuple[str, int]) -> str:
     return f"{address[0]}:{address[1]}"
-
-
-def _count(table: Counter[str], who: str, number: int) -> None:
-    """Count something of a peer or an address; whoever has least gives way, as made-up keys do."""
-    if who not in table and len(table) >= REFUSED_MAX:
-        del table[min(table, key=table.__getitem__)]
-    table[who] += number

@@ -11,7 +11,6 @@ from sync.group.governing import Governing
 from sync.group.group import Group
 from sync.machine import ChannelId, PeerId
 from sync.net.governance.handed_over import HandedOver
-from sync.net.links.catch_ups import CatchUps
 from sync.net.links.channel_secrets import ChannelSecrets
 from sync.net.links.frames import Told
 from sync.net.links.mesh import Mesh
@@ -23,7 +22,6 @@ class Host(Protocol):
     """The node, as far as governed channels lead back to it."""
 
     mesh: Mesh
-    catch_ups: CatchUps
     secrets: ChannelSecrets
 
     @property
@@ -125,7 +123,7 @@ class GovernanceLinks:
         self.on_governed(channel, ops)
 
     def load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:
-        """See `sync.net.outlet.Host`."""
+        """Load ops for a peer, and feed them."""
         self._host.spawn("ops", self._load_ops(channel, wanted))
 
     async def _load_ops(self, channel: ChannelId, wanted: values.LoadOps) -> None:

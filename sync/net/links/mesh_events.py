@@ -36,7 +36,7 @@ class GovernanceEvents(Protocol):
 
 
 class Events(Protocol):
-    """The node."""
+    """The way into the node: `sync.net.inlet`."""
 
     @property
     def governance(self) -> GovernanceEvents:

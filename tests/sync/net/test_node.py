@@ -365,7 +365,7 @@ async def test_a_profile_that_is_open_twice_is_told_so_once(tmp_path: Path) -> N
     (tmp_path / "copy").mkdir()
     async with host(tmp_path, "alice", "lobby") as alice, host(tmp_path / "copy", "alice") as copy:
         for _ in range(2):
-            alice.node.twin(HOST, copy.port)
+            alice.node._inlet.twin(HOST, copy.port)
         alice.node.mesh.addresses.announce(HOST, copy.port, alice.node.clock.now())
         [found] = alice.node.mesh.addresses.known.values()
         await until(lambda: found.ourselves, "it was dialled")

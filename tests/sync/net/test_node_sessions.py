@@ -107,13 +107,13 @@ async def test_who_comes_late_among_three_does_not_fetch_all_from_each(
 def counted(sender: Host) -> list[bytes]:
     """The messages that a node pushes from now on."""
     sent: list[bytes] = []
-    tell = sender.node.pushed
+    tell = sender.node._inlet.pushed
 
     def pushed(channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         sent.append(payload)
         tell(channel, peer, payload)
 
-    sender.node.pushed = pushed  # type: ignore[method-assign]
+    sender.node._inlet.pushed = pushed  # type: ignore[method-assign]
     return sent
 
 
@@ -208,7 +208,7 @@ async def test_one_peer_gets_no_more_than_its_share_of_sessions(
         for protocol in (RECONCILIATION, TRANSFER, TRANSFER):
             stream = await closing.enter_async_context(session(bob, protocol, TEA_SECRET))
             assert isinstance(await next_frame(stream), Proof)
-            await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
+            await until(lambda: bob.node._inlet.receives_from(EVE, TEA), "there is a session")
         one_more = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
         with pytest.raises((RemoteError, EOFError)):
             await next_frame(one_more)
@@ -247,11 +247,11 @@ async def test_a_transfer_ends_soon_after_its_session(
         session(bob, RECONCILIATION, TEA_SECRET) as eve,
     ):
         assert isinstance(await next_frame(eve), Proof)
-        await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
+        await until(lambda: bob.node._inlet.receives_from(EVE, TEA), "there is a session")
         async with session(bob, TRANSFER, TEA_SECRET) as pushing:
             assert isinstance(await next_frame(pushing), Proof)
             eve.close()
-            await until(lambda: not bob.node.receives_from(EVE, TEA), "it is over")
+            await until(lambda: not bob.node._inlet.receives_from(EVE, TEA), "it is over")
             with pytest.raises((RemoteError, EOFError)):
                 await next_frame(pushing)
 
@@ -361,11 +361,11 @@ async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -
             AsyncExitStack() as closing,
         ):
             await next_frame(begun)
-            await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
+            await until(lambda: bob.node._inlet.receives_from(EVE, TEA), "there is a session")
             eve = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
             await next_frame(eve)
             begun.close()
-            await until(lambda: not bob.node.receives_from(EVE, TEA), "it is over")
+            await until(lambda: not bob.node._inlet.receives_from(EVE, TEA), "it is over")
             eve.send(encode_transfer(waku, pubsub_topic(TEA)))
             await until(lambda: bob.node.snapshot().refused, "it is refused")
 

@@ -4,7 +4,7 @@ import pytest
 
 from sync.machine import SECOND
 from sync.net.links.mesh import Mesh
-from sync.net.peer_directory import REFUSED_MAX, SHOWN_BURST, Roster
+from sync.net.peer_directory import SHOWN_BURST, Roster
 from sync.view.view import PeerShown, PeerState
 from tests.support.sync.nodes import HOST, Station, stations, until
 
@@ -34,19 +34,3 @@ async def test_who_comes_and_goes_all_the_time_is_shown_seldom_and_last_as_it_is
     assert len(soon) == SHOWN_BURST
     assert [event.state for event in later] == [PeerState.DOWN]
     assert roster.overdue(now + 2 * SECOND) == []
-
-
-def test_made_up_keys_leave_room_to_count_whoever_does_wrong_all_the_time() -> None:
-    roster = Roster(Station("alice").mesh)
-    roster.refused("mallory")
-    roster.refused("mallory")
-    for number in range(2 * REFUSED_MAX):
-        roster.refused(f"made up {number}")
-        roster.skipped(f"made up {number}", 1)
-    for _ in range(3):
-        roster.refused("trent")
-        roster.skipped("trent", 100)
-
-    assert len(roster.refusals) == len(roster.skipped_bytes) == REFUSED_MAX
-    assert (roster.refusals["mallory"], roster.refusals["trent"]) == (2, 3)
-    assert roster.skipped_bytes["trent"] == 300

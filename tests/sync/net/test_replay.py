@@ -92,7 +92,7 @@ async def test_a_session_over_author_logs_has_the_recorded_effects(
         runner = alice.node._runner
         await until(lambda: runner.announcing.may_request(bob.me, TEA), "bob offers")
         runner.ask_sync(TEA, bob.me, alice.node.clock.now(), protocol)
-        alice.node._engine.wake()
+        alice.node.engine.wake()
         await until(
             lambda: protocol in {one.protocol for one in bob.shown(SyncShown)}, "it is over"
         )
