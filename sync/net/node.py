@@ -11,15 +11,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from sync.calimero.governance.ops import Op, OpId
-from sync.entries.identity import Identity, verify
+from sync.entries.identity import Identity
 from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.ingest import outline_of_entry
-from sync.group.inputs.foreseen import ForeseeingGate
 from sync.group.records import Contradiction
-from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
 from sync.manager.announcing import Announcing
 from sync.manager.registry import PROTOCOLS
@@ -46,11 +44,11 @@ from sync.net.outlet import Outlet
 from sync.net.periodic import Ticking
 from sync.net.refusals import Refusals
 from sync.net.staged_previews import StagedPreviews
-from sync.net.trace import SEED_SIZE, Began, Drew, Trace
+from sync.net.trace import SEED_SIZE, Trace
+from sync.net.traced_runner import traced_runner
 from sync.net.writing import Writing
 from sync.runner.journal import Journal, Retriever
 from sync.runner.logbook import Logbook
-from sync.runner.runner import Runner
 from sync.sessions.protocol import Protocols
 from sync.view.frame_tap import Tap
 from sync.view.governance_infos import nameless
@@ -110,7 +108,7 @@ class Node:
         self.refusals = Refusals(self.clock, trace)
         self.secrets = ChannelSecrets()
         """Secrets of our channels, as the links use them."""
-        self._runner = self._made_runner(options, protocols)
+        self._runner = traced_runner(identity, self.clock, trace, options, protocols)
         self.logbook = self._runner.logbook = Logbook(on=False, anchor=self.clock.anchor)
         """Notes for the protocol log, while somebody writes it down."""
         self._tap = Tap()
@@ -189,29 +187,6 @@ class Node:
         self.governance.on_secret = driver.on_secret
         self.governance.on_told = driver.on_told
         return driver
-
-    def _made_runner(self, options: Options, protocols: Protocols) -> Runner:
-        """Return the runner, whose dice's seed is in the trace."""
-        me, seed = self.identity, system.draw(SEED_SIZE)
-        spoken = tuple(sorted(protocols.names))
-        began = Began(me.peer_id, seed, options.retention, spoken)
-        self._trace(self.clock.now(), "runner", began, ())
-        rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
-        author = Author(
-            me.peer_id,
-            me.sign,
-            verify,
-            self._draw_log,
-            gates=ForeseeingGate,
-            retention=options.retention,
-        )
-        return Runner(author, rng, self._trace, protocols=protocols)
-
-    def _draw_log(self) -> int:
-        """Draw what a machine needs of the system's generator, and note it: a replay has none."""
-        drawn = system.draw_log()
-        self._trace(self.clock.now(), "runner", Drew(drawn), ())
-        return drawn
 
     # --- Acts ----------------------------------------------------------------------------------
 
