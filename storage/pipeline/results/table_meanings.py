@@ -47,8 +47,13 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "channels": "The same, of each channel.",
         "latency_counts": "A channel and a time from sending to delivery: how often it took that.",
         "spans": "Times of other steps of messages.",
-        "matrix": "A member and a stretch of messages: those that were due, and those that came.",
-        "repair_load": "Groups that answer: messages that were missing, requests and answers.",
+        "matrix": (
+            "A member, or of more than 64 a group, and a stretch of messages: how many were due, "
+            "and came."
+        ),
+        "repair_load": (
+            "A number of response groups: messages that were missing, requests and answers."
+        ),
         "marks": "Marks “possibly acknowledged”: those judged, those false, and their chances.",
         "sessions": "A session, as one of its ends noted it.",
         "offsets": "Two clocks: how far they are apart, and how uncertain that is.",

@@ -22,11 +22,11 @@ HEAD = """\
 
 A job writes its tables as Parquet below `OUT/runs/JOB-NUMBER`; `OUT/manifest.json` says which run counts. `chat-tui pipeline show OUT TABLE` prints rows, and any tool that reads Parquet can.
 
-- Ids of messages are 32 bytes, keys of nodes and authors 64 hexadecimal digits, channels 32.
-- `_ns` are nanoseconds: since 1970 where a moment is meant, else a time it took. `_us` are microseconds.
-- `member`, and `author` in tables of `delivery`, are numbers of its table `members`. `stretch` is a stretch of messages, `there` and `present` say whether somebody was there for them.
-- `at_us` are percentiles: 0 to 99, then 99.5, 99.9 and 100. `sync_N` and `xor_N` are quarters of 32 bytes, as signed numbers.
-- Columns in *italics* are directories: `channel=...`, `day=...` (UTC).
+- Ids of messages are 32 bytes, keys of nodes, authors and peers 64 hexadecimal digits, channels 32.
+- `_ns` are nanoseconds: since 1970 where a moment is meant, else a time it took. `_us` are microseconds, of times rounded down to tens of them.
+- `member`, and an `author` that is a number, are those of the table `members` of `delivery`; `clock`, `source` and `target` are its clocks. `stretch` and `column` are one of 48 stretches of the messages of a channel. In `facts`, `present` says whether somebody else wrote the message and it lies between the member's first and last ones by Lamport time, `there` whether the member's log had begun by its own clock; in `offsets`, `there` and `back` count messages each way.
+- `at_us` are percentiles: 0 to 99, then 99.5, 99.9 and 100. `sync_N` and `xor_N` are quarters of 32 bytes, as signed big-endian numbers.
+- Columns in *italics* are directories: `channel=...`, `day=...` (UTC). A time or Lamport time above 2^63 - 1 is cut to it; `log` is a 64-bit number, as a signed one.
 """  # noqa: E501  # a page has no lines
 
 
