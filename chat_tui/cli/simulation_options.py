@@ -17,7 +17,7 @@ class ActsOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help, as click prints them."""
-        from sync.sim.hostile_acts import ACTS
+        from sync.sim.hostile.acts import ACTS
 
         record = super().get_help_record(ctx)
         assert record is not None, "the option is not hidden"

@@ -6,6 +6,8 @@
 - `node`, `streams`: participants, and the reliable streams between them that can be cut.
 - `gate`: each frame decoded and checked once, for all who receive it.
 - `outlet`: what nodes let out, carried out.
+- `hostile`: members who break the rules, and their acts.
+- `clocks`: wall clocks, and how nodes hear of each other's.
 - `world`: the nodes, turned by the same runner as live ones, and what happens to them.
 - `invariants`: I1 to I7 of PROTOCOL 9, asserted while a world runs and at its end.
 - `measure`: latency, what was sent, what was lost and how it was repaired.

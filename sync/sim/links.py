@@ -12,10 +12,10 @@ from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, ChannelId, Nanos
+from sync.sim.clocks.pongs import Pongs
 from sync.sim.governance.levels import Levels
 from sync.sim.network import Network
 from sync.sim.node import Node
-from sync.sim.pongs import Pongs
 from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
 from sync.structures.places import Holder, Standing, give_way

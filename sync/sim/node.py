@@ -14,8 +14,8 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
 from sync.runner.runner import Batch, Runner
+from sync.sim.clocks.walls import Wall
 from sync.sim.disk import Disk
-from sync.sim.walls import Wall
 from sync.view.frame_tap import Tap
 from sync.view.view import FrameKind
 from sync.waku.turn import PAYLOADS_MAX

@@ -21,11 +21,11 @@ from sync.runner.input_queue import Addressed
 from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
+from sync.sim.clocks.pongs import own_clock
 from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
 from sync.sim.node import Node, Swap
 from sync.sim.outlet import READ_AGAIN, Outlet
-from sync.sim.pongs import own_clock
 from sync.sim.rooms import Rooms
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline

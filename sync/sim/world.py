@@ -32,8 +32,8 @@ from sync.sim.gate import RememberingGate
 from sync.sim.governance.founding import Founded, found
 from sync.sim.governance.levels import Levels
 from sync.sim.governance.witness import GovernanceWitness
-from sync.sim.hostile import ALIASES, Hostiles, Member
-from sync.sim.hostile_acts import Mind
+from sync.sim.hostile.acts import Mind
+from sync.sim.hostile.members import ALIASES, Hostiles, Member
 from sync.sim.invariants import Signed, Witness, check_hints, check_wanted
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter

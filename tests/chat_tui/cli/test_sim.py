@@ -17,7 +17,7 @@ from sync.machine import MILLISECOND, SECOND
 from sync.manager.registry import BY_RULE, WHOLE_BY
 from sync.sds.parameters import WAKU
 from sync.sim import scenario
-from sync.sim.hostile_acts import ACTS
+from sync.sim.hostile.acts import ACTS
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario
 from tests.support.processes import ROOT

@@ -7,8 +7,8 @@ from chat_tui.commands.writing import _to_resend
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner.runner import Release
+from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
-from sync.sim.walls import Person
 from sync.sim.world import Terms, World
 from sync.view.projection import text_of
 from tests.support.grids import with_grid

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from sync.machine import MINUTE, SECOND
-from sync.sim.hostile_acts import ACTS
+from sync.sim.hostile.acts import ACTS
 from sync.sim.scenario import Crash, FullDisk, Outcome, Partition, Scenario, Trouble, run
 from sync.sim.world import Terms, World
 from tests.support.sync.scenarios import lossy

@@ -10,8 +10,8 @@ from sync.group import values
 from sync.group.reference import AGREE, UNASKED_MAX, Reference
 from sync.machine import DAY, HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner.runner import Release
+from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
-from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
 
 MESH = Terms(reconcile=True)

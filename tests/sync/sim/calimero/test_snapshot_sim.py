@@ -13,8 +13,8 @@ from sync.group.values import Status, StoredMessage, StoreMessage
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WITH_CALIMERO
 from sync.sessions.values import Plane, SessionEnded
-from sync.sim import hostile
-from sync.sim.hostile_acts import Manner
+from sync.sim.hostile import members
+from sync.sim.hostile.acts import Manner
 from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.turning import COMMIT
@@ -261,7 +261,7 @@ def test_another_peer_goes_on_when_the_source_sends_each_page_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Right before it would count as stalled: 3,000 messages of it would take over a minute."""
-    monkeypatch.setattr(hostile, "LATE", (3 * SECOND,))
+    monkeypatch.setattr(members, "LATE", (3 * SECOND,))
     world = World(4, 3, terms=Terms(protocols=WITH_CALIMERO, hostile=1))
     assert world.hostiles is not None
     world.hostiles.resting = True

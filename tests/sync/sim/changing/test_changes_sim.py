@@ -16,10 +16,10 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
 from sync.runner.runner import Batch, Release, tell_looks
 from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry
 from sync.sds.parameters import LAN
+from sync.sim.clocks.walls import Person
 from sync.sim.disk import Disk
 from sync.sim.network import PERFECT, Link
 from sync.sim.view import SimulatedView
-from sync.sim.walls import Person
 from sync.sim.world import Terms, World
 from sync.view.projection import event_of
 from sync.view.view import Event, Line, LineChanged, MessageShown, PreviewShown

@@ -13,10 +13,10 @@ from sync.group import values
 from sync.group.clock_policy import Policy
 from sync.group.clock_values import MemberClock, OwnClock
 from sync.machine import SECOND, ChannelId, Nanos
+from sync.sim.clocks.walls import ANSWERING, RELEASED, Person
 from sync.sim.node import Node
 from sync.sim.rooms import FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
-from sync.sim.walls import ANSWERING, RELEASED, Person
 
 ANSWERED: Final[Nanos] = 20 * SECOND
 """Time a person takes to answer."""

@@ -2,7 +2,7 @@
 
 Each has keys and a membership of its own, and aliases: further keys, which cost nothing. Its engine
 is ours, so it hears, answers and reconciles like anybody; what it says besides is drawn from
-`sync.sim.hostile_acts`, and what its sessions let out may be twisted on its way.
+`sync.sim.hostile.acts`, and what its sessions let out may be twisted on its way.
 """
 
 import random
@@ -20,7 +20,7 @@ from sync.group import values
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
 from sync.runner.runner import Release
 from sync.sds.wire import encode
-from sync.sim.hostile_acts import (
+from sync.sim.hostile.acts import (
     ACTS,
     Act,
     Behave,

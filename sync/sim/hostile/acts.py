@@ -1,8 +1,8 @@
 """Acts of hostile members: a table of small functions, each of which yields the deeds it takes.
 
 An act draws from the member's own generator and knows what any member knows: who is there, what it
-has on its disk, and what it overheard. It makes whatever bytes it likes. `sync.sim.hostile` carries
-its deeds out.
+has on its disk, and what it overheard. It makes whatever bytes it likes.
+`sync.sim.hostile.members` carries its deeds out.
 """
 
 import hashlib

@@ -1,0 +1,1 @@
+"""Hostile members of a world, and what they do."""
