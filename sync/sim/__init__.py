@@ -4,7 +4,7 @@
 - `disk`: a journal in memory that a crash takes back to its last commit.
 - `network`, `links`: loss, delay, duplication, reordering, partitions; who hears whom.
 - `node`, `streams`: participants, and the reliable streams between them that can be cut.
-- `gate`: each frame decoded and checked once, for all who receive it.
+- `gate`, `signatures`: each frame decoded, and each signature checked, once for all who receive it.
 - `outlet`: what nodes let out, carried out.
 - `hostile`: members who break the rules, and their acts.
 - `clocks`: wall clocks, and how nodes hear of each other's.

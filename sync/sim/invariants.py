@@ -20,9 +20,7 @@ from sync.sds.message import Delivery, Message
 from sync.sim.disk import Disk, Row
 from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.measure import Meter
-
-Signed = dict[tuple[PeerId, bytes], bytes]
-"""By author and header bytes: the signatures that the nodes of a world made."""
+from sync.sim.signatures import Signatures
 
 HINTS_SPARED = 2
 """False "possibly" that are put down to chance, whatever the bound."""
@@ -42,7 +40,8 @@ class Witness:
     size: int
     """Number of nodes whom everything must reach."""
     hostile_from: int = sys.maxsize
-    signed: Signed = field(default_factory=dict)
+    signatures: Signatures = field(default_factory=Signatures)
+    """Made by the nodes of its world."""
     honest: set[PeerId] = field(default_factory=set)
     """Authors whose nodes sign here, and nowhere else."""
     shown: defaultdict[int, set[MessageId]] = field(default_factory=lambda: defaultdict(set))
@@ -117,7 +116,7 @@ class Witness:
     def _check_author(self, node: int, entry: Entry) -> None:
         """I5: the author's node signed these bytes, and they say what is shown."""
         header = entry.header
-        signed = self.signed.get((header.author, entry.header_bytes)) == entry.signature
+        signed = self.signatures.knows(header.author, entry.signature, entry.header_bytes)
         if not signed and header.author not in self.honest:  # whose keys others may have
             signed = identity.verify(header.author, entry.signature, entry.header_bytes)
         assert signed, (

@@ -9,9 +9,14 @@ from msgspec import Struct
 from sync.entries.membership import Membership
 from sync.group import values
 from sync.machine import ChannelId
+from sync.sds.parameters import Parameters
 from sync.sim.gate import RememberingGate
+from sync.sim.governance.founding import Founded
+from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.invariants import Witness
 from sync.sim.node import Node
+from sync.sim.signatures import Signatures
+from sync.sim.timeline import EPOCH
 
 CHANNEL: Final = ChannelId(hashlib.sha256(b"simulated channel").hexdigest()[:32])
 """The first channel of every world: all are in it, as in the lobby of a network."""
@@ -42,6 +47,35 @@ def shared(rooms: Rooms, one: int, other: int) -> list[ChannelId]:
     return [
         channel for channel, room in rooms.items() if one in room.members and other in room.members
     ]
+
+
+def new_room(
+    channel: ChannelId,
+    members: frozenset[int],
+    parameters: Parameters,
+    hostile_from: int,
+    signatures: Signatures,
+    founded: Founded | None,
+) -> Room:
+    """Return a channel of a new world; it is governed if it is the one that was `founded`."""
+    membership = Membership(
+        channel,
+        "sim",
+        b"",
+        open=True,
+        profile=parameters.name,
+        joined_ns=EPOCH,
+        genesis=founded.genesis if founded and channel == founded.channel else None,
+    )
+    gate = RememberingGate.of(
+        channel, signatures.verify, parameters.limits, governed=membership.governed
+    )
+    honest = sum(number < hostile_from for number in members)
+    witness = Witness(honest, hostile_from, signatures)
+    if membership.governed:
+        assert founded is not None
+        witness.governance = GovernanceWitness(founded.ops)
+    return Room(channel, membership, members, gate, witness)
 
 
 FeedChannel: TypeAlias = Callable[[Node, values.Input, ChannelId], None]

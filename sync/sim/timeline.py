@@ -4,7 +4,10 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any, TypeAlias
 
-from sync.machine import Nanos
+from sync.machine import SECOND, Nanos
+
+EPOCH: Nanos = 1_763_700_000 * SECOND
+"""When a world begins: a morning in November 2025."""
 
 Action: TypeAlias = Callable[[Any, Any], None]
 """An event, called with two things known when it was planned. Millions of these are planned in

@@ -9,24 +9,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from sync.entries import identity
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.records import StoreOp
 from sync.group.writer import Author
-from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
+from sync.machine import MILLISECOND, ChannelId, Nanos
 from sync.manager.registry import WAKU_ONLY
 from sync.runner.input_queue import Addressed
 from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.clocks.pongs import own_clock
-from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
 from sync.sim.node import Node, Swap
 from sync.sim.outlet import READ_AGAIN, Outlet
 from sync.sim.rooms import Rooms
+from sync.sim.signatures import Signatures
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Watch
@@ -62,13 +61,13 @@ class Turning:
     meter: Meter
     parameters: Parameters
     protocols: Protocols
+    signatures: Signatures
     work: Nanos
     crash: Callable[[int], None]
     clock_judged: Callable[[Node], None]
     tells_clocks: Callable[[], bool]
     older: frozenset[int] = frozenset()
     watch: Watch | None = None
-    signed: Signed = field(default_factory=dict)
     outlet: Outlet = field(init=False)
 
     # --- Starting ------------------------------------------------------------------------------
@@ -77,8 +76,8 @@ class Turning:
         """Start a node from its disk."""
         author = Author(
             me=node.identity.peer_id,
-            sign=partial(self.sign, node.identity),
-            verify=self.verify,
+            sign=partial(self.signatures.sign, node.identity),
+            verify=self.signatures.verify,
             draw_log=partial(random.Random.getrandbits, self.rng, 64),
             gate_of=self._gate_of,
         )
@@ -101,21 +100,6 @@ class Turning:
 
     def _gate_of(self, channel: ChannelId) -> Gate:
         return self.rooms[channel].gate
-
-    def sign(self, who: identity.Identity, data: bytes) -> bytes:
-        """Sign, and remember who signed what."""
-        signature = who.sign(data)
-        self.signed[who.peer_id, data] = signature
-        return signature
-
-    def verify(self, peer: PeerId, signature: bytes, data: bytes) -> bool:
-        """Check a signature; one that was made here over these bytes needs no arithmetic.
-
-        A key makes one signature over the same bytes, and checking one takes 100 us, half of what
-        a message takes otherwise.
-        """
-        made = self.signed.get((peer, data))
-        return made == signature or identity.verify(peer, signature, data)
 
     # --- What comes in -------------------------------------------------------------------------
 

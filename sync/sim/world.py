@@ -15,11 +15,10 @@ from sync.calimero.state.contents import Content, StateKind
 from sync.entries import changes
 from sync.entries.changes import Change
 from sync.entries.entry import Kind, Text, encode_text
-from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos
 from sync.manager.registry import WITH_P2PANDA
 from sync.runner.input_queue import Addressed
 from sync.runner.runner import Release, Runner
@@ -28,28 +27,24 @@ from sync.sds.parameters import LAN, Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
-from sync.sim.gate import RememberingGate
 from sync.sim.governance.founding import Founded, found
 from sync.sim.governance.levels import Levels
 from sync.sim.governance.witness import GovernanceWitness
-from sync.sim.hostile.acts import Mind
-from sync.sim.hostile.members import ALIASES, Hostiles, Member
-from sync.sim.invariants import Signed, Witness, check_hints, check_wanted
+from sync.sim.hostile.members import ALIASES, Hostiles, new_members
+from sync.sim.invariants import check_hints, check_wanted
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.node import Node, Unread, identity_of
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.recording import EVERY, Recording
-from sync.sim.rooms import CHANNEL, Room, further_channel
+from sync.sim.rooms import CHANNEL, Room, further_channel, new_room
+from sync.sim.signatures import Signatures
 from sync.sim.streams import Streams
-from sync.sim.timeline import Timeline
+from sync.sim.timeline import EPOCH, Timeline
 from sync.sim.turning import Turning
 from sync.sim.watch import Watch
 from sync.view.view import FrameKind
-
-EPOCH: Nanos = 1_763_700_000 * SECOND
-"""When a world begins: a morning in November 2025."""
 
 LOOKED_OVER: Nanos = 30 * SECOND
 """Between two looks at how full everybody's buffers are (I7), in the first ten minutes."""
@@ -141,11 +136,18 @@ class World:
         self.hostile_from = size - hostile
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
-        self._signed: Signed = {}
+        self._signatures = Signatures()
         self._founded = _founded(seed, size, terms.strangers) if terms.governed else None
         self.channel = self._first_channel()
         self.rooms = {
-            channel: self._room(channel, members)
+            channel: new_room(
+                channel,
+                members,
+                terms.parameters,
+                self.hostile_from,
+                self._signatures,
+                self._founded,
+            )
             for channel, members in [
                 (self.channel, frozenset(range(total))),
                 *[(further_channel(1 + at), some) for at, some in enumerate(terms.rooms)],
@@ -180,12 +182,12 @@ class World:
             parameters=terms.parameters,
             protocols=terms.protocols if terms.reconcile else Protocols(),
             older=terms.older,
+            signatures=self._signatures,
             work=terms.work,
             crash=self.crash,
             clock_judged=self._clock_judged,
             tells_clocks=self._tells_clocks,
             watch=watch,
-            signed=self._signed,
         )
         self._start_all(size, clocks)
         self.links: Links = Mesh(around, telling=self._clocks_differ) if terms.mesh else Air(around)
@@ -207,7 +209,7 @@ class World:
         self.hostiles: Hostiles | None = None
         if hostile:
             assert isinstance(self.links, Mesh)
-            self.hostiles = self._hostiles(self.links, size)
+            self.hostiles = self._hostiles(self.links)
             self._outlet.twist = self.hostiles.twist
         self._looks = 0
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
@@ -242,44 +244,11 @@ class World:
         levels.ended = lambda one, other: self.streams.end_between(one, other, channel, self.now)
         return levels
 
-    def _room(self, channel: ChannelId, members: frozenset[int]) -> Room:
-        parameters, founded = self.terms.parameters, self._founded
-        membership = Membership(
-            channel,
-            "sim",
-            b"",
-            open=True,
-            profile=parameters.name,
-            joined_ns=EPOCH,
-            genesis=founded.genesis if founded and channel == founded.channel else None,
+    def _hostiles(self, links: Mesh) -> Hostiles:
+        room, filter_bytes = self.rooms[CHANNEL], self.terms.parameters.bloom.size_bytes
+        members = new_members(
+            self.nodes, self.hostile_from, room, self._signatures, filter_bytes, self.seed
         )
-        gate = RememberingGate.of(
-            channel, self._verify, parameters.limits, governed=membership.governed
-        )
-        honest = sum(number < self.hostile_from for number in members)
-        witness = Witness(honest, self.hostile_from, self._signed)
-        if membership.governed:
-            assert founded is not None
-            witness.governance = GovernanceWitness(founded.ops)
-        return Room(channel, membership, members, gate, witness)
-
-    def _hostiles(self, links: Mesh, size: int) -> Hostiles:
-        """Return the hostile members, each with its share of the aliases."""
-        members = []
-        room = self.rooms[CHANNEL]
-        for node in self.nodes[self.hostile_from : size]:
-            first = size + ALIASES * (node.number - self.hostile_from)
-            aliases = self.nodes[first : first + ALIASES]
-            mind = Mind(
-                rng=random.Random(f"hostile {self.seed} {node.number}"),  # noqa: S311
-                keys=[node.identity, *[alias.identity for alias in aliases]],
-                sign=self._turning.sign,
-                channel=CHANNEL,
-                gate=room.gate,
-                filter_bytes=self.terms.parameters.bloom.size_bytes,
-                honest=range(self.hostile_from),
-            )
-            members.append(Member(node, aliases, mind))
         return Hostiles(members, self.honest, room, self.time, links, self.streams, self._outlet)
 
     @property
@@ -311,7 +280,7 @@ class World:
 
     def sign(self, number: int, data: bytes) -> bytes:
         """Return a node's signature over any bytes, which everybody takes for its own."""
-        return self._turning.sign(self.nodes[number].identity, data)
+        return self._signatures.sign(self.nodes[number].identity, data)
 
     def record(self, recording: Recording) -> None:
         """Have the nodes keep protocol logs from now on."""
@@ -335,7 +304,7 @@ class World:
             entry = message.entry
             gap = any(parent.message_id not in rows for parent in entry.header.parents)
             node.disk.commit([values.StoreMessage(message, values.Status.DELIVERED, gap)])
-            self._signed[entry.header.author, entry.header_bytes] = entry.signature
+            self._signatures.remember(entry.header.author, entry.signature, entry.header_bytes)
             self.witness.delivered(number, rows[entry.message_id], node.disk)
         self.restart(number)
 
@@ -673,9 +642,6 @@ class World:
         if self._recording is not None:
             node.logbook = self._recording.started(node)
         self._turning.start(node)
-
-    def _verify(self, peer: PeerId, signature: bytes, data: bytes) -> bool:
-        return self._turning.verify(peer, signature, data)
 
     def _feed(self, node: Node, event: values.Input) -> None:
         """Give a node an input of the first channel, if it is up."""

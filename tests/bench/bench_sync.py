@@ -17,7 +17,7 @@ from typing import Final
 from sync.group.values import StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel
-from sync.sim.world import EPOCH
+from sync.sim.timeline import EPOCH
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_most, progress
 from tests.support.chat_tui.preloaded import fill

@@ -9,7 +9,7 @@ import pytest
 from sync.group.values import StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel
-from sync.sim.world import EPOCH
+from sync.sim.timeline import EPOCH
 from tests.lan.lab import Lab
 from tests.lan.people import log
 from tests.support.chat_tui.preloaded import fill

@@ -41,6 +41,7 @@ from sync.sim.links import Mesh
 from sync.sim.node import Node
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.rooms import CHANNEL, Room
+from sync.sim.signatures import Signatures
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.structures.ordered_set import SyncId
@@ -232,6 +233,33 @@ class Hostiles:
         made = [one for one in (forged(member.mind), tampered(member.mind)) if one is not None]
         payloads = tuple([waku_of(member.mind, encode(one)) for one in made])
         self._do(member, Transfer(to, payloads))
+
+
+def new_members(
+    nodes: Sequence[Node],
+    hostile_from: int,
+    room: Room,
+    signatures: Signatures,
+    filter_bytes: int,
+    seed: int,
+) -> list[Member]:
+    """Return the hostile members of a new world, each with its share of the aliases."""
+    members = []
+    for node in nodes[hostile_from:]:
+        if node.is_alias:
+            continue
+        aliases = [one for one in nodes if one.is_alias and one.host == node.number]
+        mind = Mind(
+            rng=random.Random(f"hostile {seed} {node.number}"),  # noqa: S311
+            keys=[node.identity, *[alias.identity for alias in aliases]],
+            sign=signatures.sign,
+            channel=room.channel,
+            gate=room.gate,
+            filter_bytes=filter_bytes,
+            honest=range(hostile_from),
+        )
+        members.append(Member(node, aliases, mind))
+    return members
 
 
 def _garbled(rng: random.Random, payload: bytes) -> bytes:

@@ -24,7 +24,7 @@ from storage.profile.profile import Profile
 from sync.machine import SECOND
 from sync.net.clock import draw
 from sync.net.invite import open_channel
-from sync.sim.world import EPOCH
+from sync.sim.timeline import EPOCH
 from tests.bench.finding import million
 from tests.bench.limits.figures import Figure, Limit
 from tests.bench.limits.screen import WITHIN_S, echoes_ms

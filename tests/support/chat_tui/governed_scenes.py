@@ -136,8 +136,8 @@ def folded_away() -> GovernedScene:
     for text in ("it was me", "buy this", "and that"):
         now = scene.world.now
         line = mallory.write(text, after=[answered], created_ns=now, governance=before)
-        signed = mallory.peer_id, line.entry.header_bytes
-        scene.world.witness.signed[signed] = line.entry.signature  # by a program of her own
+        entry, signatures = line.entry, scene.world.witness.signatures
+        signatures.remember(mallory.peer_id, entry.signature, entry.header_bytes)  # her own program
         retrieved = Retrieved(encode_canonical(message_of(line.entry)))
         scene.world.give(ALICE, retrieved)
         scene.world.run(SECOND)

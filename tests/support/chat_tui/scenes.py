@@ -22,7 +22,8 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.manager.registry import SNAPSHOT, WAKU_ONLY, WITH_CALIMERO
 from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
-from sync.sim.world import EPOCH, Terms, World
+from sync.sim.timeline import EPOCH
+from sync.sim.world import Terms, World
 from sync.view.view import ChannelInfo, SessionInfo, Snapshot
 from tests.support.copies import made_once
 

@@ -7,7 +7,8 @@ from functools import cache
 from sync.group.values import StoredMessage
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos
 from sync.sim.rooms import CHANNEL
-from sync.sim.world import EPOCH, World
+from sync.sim.timeline import EPOCH
+from sync.sim.world import World
 from sync.structures.ordered_set import SyncId
 from sync.waku.message import EVERYTHING
 from tests.support.sync.entries import Author

@@ -273,9 +273,10 @@ def test_a_signature_that_nobody_made_is_refused() -> None:
     entry = row.message.entry
     forged = bytes([entry.signature[0] ^ 1]) + entry.signature[1:]
 
-    assert world._verify(entry.header.author, entry.signature, entry.header_bytes)
-    assert not world._verify(entry.header.author, forged, entry.header_bytes)
-    assert not world._verify(entry.header.author, entry.signature, entry.header_bytes + b"x")
+    author, data, verify = entry.header.author, entry.header_bytes, world._signatures.verify
+    assert verify(author, entry.signature, data)
+    assert not verify(author, forged, data)
+    assert not verify(author, entry.signature, data + b"x")
 
 
 def test_garbage_is_refused_by_each_who_gets_it() -> None:

@@ -12,7 +12,8 @@ from sync.machine import DAY, HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner.runner import Release
 from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
-from sync.sim.world import EPOCH, Terms, World
+from sync.sim.timeline import EPOCH
+from sync.sim.world import Terms, World
 
 MESH = Terms(reconcile=True)
 TO_1970: Nanos = -EPOCH
