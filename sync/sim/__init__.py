@@ -5,11 +5,12 @@
 - `network`, `links`: loss, delay, duplication, reordering, partitions; who hears whom.
 - `node`, `streams`: participants, and the reliable streams between them that can be cut.
 - `gate`, `signatures`: each frame decoded, and each signature checked, once for all who receive it.
-- `outlet`: what nodes let out, carried out.
+- `outlet`, `inlet`: what nodes let out, carried out; what arrives at them.
+- `people`: what they have their programs do.
 - `hostile`: members who break the rules, and their acts.
 - `clocks`: wall clocks, and how nodes hear of each other's.
 - `world`: the nodes, turned by the same runner as live ones, and what happens to them.
-- `invariants`: I1 to I7 of PROTOCOL 9, asserted while a world runs and at its end.
+- `invariants`, `checks`: I1 to I7 of PROTOCOL 9, asserted while a world runs and at its end.
 - `measure`: latency, what was sent, what was lost and how it was repaired.
 - `scenario`: a whole run in one value, and what came of it.
 - `store`: a node that keeps everything, to fetch from.

@@ -10,58 +10,35 @@ from typing import Final
 
 from msgspec import Struct
 
-from sync.calimero.governance.ops import Key, Op, Role
+from sync.calimero.governance.ops import Op
 from sync.calimero.state.contents import Content, StateKind
-from sync.entries import changes
 from sync.entries.changes import Change
-from sync.entries.entry import Kind, Text, encode_text
-from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.machine import SECOND, ChannelId, MessageId, Nanos
+from sync.machine import ChannelId, MessageId, Nanos
 from sync.manager.registry import WITH_P2PANDA
-from sync.runner.input_queue import Addressed
-from sync.runner.runner import Release, Runner
-from sync.sds.message import Message
+from sync.runner.runner import Release
 from sync.sds.parameters import LAN, Parameters
 from sync.sessions.protocol import Protocols
-from sync.sim.bounds import check_bounds
+from sync.sim.checks import Checks
 from sync.sim.disk import Disk
 from sync.sim.governance.founding import Founded, found
 from sync.sim.governance.levels import Levels
-from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.hostile.members import ALIASES, Hostiles, new_members
-from sync.sim.invariants import check_hints, check_wanted
+from sync.sim.inlet import Inlet
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.node import Node, Unread, identity_of
 from sync.sim.outlet import Frame, Outlet
+from sync.sim.people import People
 from sync.sim.recording import EVERY, Recording
-from sync.sim.rooms import CHANNEL, Room, further_channel, new_room
+from sync.sim.rooms import CHANNEL, further_channel, new_room
 from sync.sim.signatures import Signatures
 from sync.sim.streams import Streams
 from sync.sim.timeline import EPOCH, Timeline
 from sync.sim.turning import Turning
 from sync.sim.watch import Watch
-from sync.view.view import FrameKind
-
-LOOKED_OVER: Nanos = 30 * SECOND
-"""Between two looks at how full everybody's buffers are (I7), in the first ten minutes."""
-
-LOOKS_SHARE = 20
-"""Afterwards a twentieth of the time so far lies between two looks: a day of silence would be spent
-on looking. All are looked at once more at the end."""
-
-LOOKED_AT = 2
-"""At so many nodes each time, in turn: it takes 2 ms for each, and much more in large groups."""
-
-LOOKED_AT_END = 32
-"""At so many nodes at the end, one as far from the next as the other: in a crowd all are alike."""
-
-HINT_CHANCES_MAX = 64
-"""Lines that wait for an acknowledgement, up to which it is looked up which of them the sender of a
-filter holds; of more, all count as chances of a false "possibly"."""
 
 
 class Terms(Struct, frozen=True):
@@ -124,11 +101,9 @@ class World:
         alone = not terms.rooms and not terms.governed
         assert terms.mesh or alone, "one broadcast to all is of one channel"
         assert terms.mesh or not hostile, "hostile members need links to be told apart"
-        self.seed = seed
-        self.watch = watch
+        self.seed, self.terms, self.watch = seed, terms, watch
         self._recording: Recording | None = None
         self.began = EPOCH
-        self.terms = terms
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
         self.time = Timeline(EPOCH)
         total = size + hostile * ALIASES
@@ -155,8 +130,8 @@ class World:
             ]
         }
         first = self.rooms[self.channel]
-        self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
-        self._tokens = 0
+        self.membership, self.witness = first.membership, first.witness
+        self._people = People(self._feed_channel)
         self._clocks_differ = any(clocks)
         self.nodes = self._new_nodes(size, total)
         self.streams = Streams(
@@ -191,6 +166,17 @@ class World:
         )
         self._start_all(size, clocks)
         self.links: Links = Mesh(around, telling=self._clocks_differ) if terms.mesh else Air(around)
+        self._inlet = Inlet(
+            nodes=self.nodes,
+            network=self.network,
+            timeline=self.time,
+            links=self.links,
+            turning=self._turning,
+            meter=self.meter,
+            levels=self.levels,
+            watch=watch,
+            hostile_from=self.hostile_from,
+        )
         self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
             rooms=self.rooms,
@@ -199,8 +185,8 @@ class World:
             links=self.links,
             streams=self.streams,
             meter=self.meter,
-            arrive=self._arrive,
-            write_anew=self._write_anew,
+            arrive=self._inlet.arrive,
+            write_anew=self._people.write_anew,
             listeners=self.listeners,
             levels=self.levels,
             watch=watch,
@@ -211,8 +197,16 @@ class World:
             assert isinstance(self.links, Mesh)
             self.hostiles = self._hostiles(self.links)
             self._outlet.twist = self.hostiles.twist
-        self._looks = 0
-        self.time.call(EPOCH + LOOKED_OVER, self._look_over)
+            self._inlet.overhear = self.hostiles.heard
+        self._checks = Checks(
+            self.honest,
+            self.rooms,
+            self.governed,
+            self.time,
+            self.meter,
+            terms.parameters.bloom.error_rate,
+        )
+        self._checks.begin()
 
     def _first_channel(self) -> ChannelId:
         if not self.terms.governed_alone:
@@ -264,7 +258,7 @@ class World:
     @property
     def gate(self) -> Gate:
         """Reads and checks what any of the nodes sends in the first channel."""
-        return self._gate
+        return self.rooms[self.channel].gate
 
     def send(
         self,
@@ -320,24 +314,13 @@ class World:
         Raises:
             LocalError: that one is not there.
         """
-        node, where = self.nodes[number], self.channel if channel is None else channel
-        if reply_to is not None and reply_to not in node.disks[where].rows:
-            raise LocalError(changes.NOT_HERE)
-        if node.runner is None:
-            return
-        self._tokens += 1
-        body = encode_text(Text(f"node{number}", text, reply_to=reply_to or ""))
-        about = () if reply_to is None else (node.disks[where].load(reply_to).named,)
-        self._feed_channel(node, values.Write(self._tokens, Kind.TEXT, body, about), where)
+        where = self.channel if channel is None else channel
+        self._people.write_text(self.nodes[number], text, where, reply_to)
 
     def act(self, number: int, op: Op) -> None:
         """Let a node's person govern now; without the right, nothing comes of it."""
-        node = self.nodes[number]
-        if node.runner is None:
-            return
         assert self.governed is not None
-        self._tokens += 1
-        self._feed_channel(node, values.Act(self._tokens, op), self.governed)
+        self._people.act(self.nodes[number], op, self.governed)
 
     def say_of_governance(self, number: int, effect: values.SendOp | values.SendHeartbeat) -> None:
         """Let a node say something in the governed channel that its engine would not."""
@@ -356,11 +339,7 @@ class World:
         name: bytes = b"",
     ) -> None:
         """Let a node's person set a register now, or take back what it says."""
-        node = self.nodes[number]
-        if node.runner is None:
-            return
-        self._tokens += 1
-        self._feed_channel(node, values.SetState(self._tokens, kind, content, name), channel)
+        self._people.set_state(self.nodes[number], kind, content, name, channel)
 
     def change(self, number: int, change: Change, channel: ChannelId = CHANNEL) -> None:
         """Let a node's person edit, hide or react to a message that is on the node's disk, now.
@@ -368,17 +347,11 @@ class World:
         Raises:
             LocalError: it is not there, or over a limit.
         """
-        node = self.nodes[number]
-        body = changes.encode(change)
-        disk = node.disks[channel]
-        if change.target not in disk.rows:
-            raise LocalError(changes.NOT_HERE)
-        if node.runner is None:
-            return
-        self._tokens += 1
-        about = (disk.load(change.target).named,)
-        write = values.Write(self._tokens, changes.kind_of(change), body, about)
-        self._feed_channel(node, write, channel)
+        self._people.change(self.nodes[number], change, channel)
+
+    def write_anew(self, number: int, message_id: MessageId) -> None:
+        """Let a node write again, as a message of now, what was set aside."""
+        self._people.write_anew(self.nodes[number], self.channel, (message_id,))
 
     def tell_typing(self, number: int) -> None:
         """Let a node's person press a key in the midst of a line now."""
@@ -483,26 +456,6 @@ class World:
         if self.links.pongs is not None:
             self.links.pongs.answered(node)
 
-    def write_anew(self, number: int, message_id: MessageId) -> None:
-        """Let a node write again, as a message of now, what was set aside."""
-        self._write_anew(self.nodes[number], self.channel, (message_id,))
-
-    def _write_anew(self, node: Node, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
-        disk = node.disks[channel]
-        for message_id in message_ids:
-            for one in changes.anew(disk.load(message_id).entry):
-                named = one.about is not None and (
-                    one.kind != Kind.TEXT or self._is_delivered(disk, one.about)
-                )
-                about = (disk.load(one.about).named,) if named and one.about else ()
-                self._tokens += 1
-                write = values.Write(self._tokens, one.kind, one.body, about, one.replaces)
-                self._feed_channel(node, write, channel)
-
-    def _is_delivered(self, disk: Disk, message_id: MessageId) -> bool:
-        row = disk.rows.get(message_id)
-        return row is not None and row.status is values.Status.DELIVERED
-
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
         self.nodes[number].told_offset = offset
@@ -546,74 +499,24 @@ class World:
 
     def converged(self) -> bool:
         """Return whether all nodes delivered the same messages; `check` compares logs (I2)."""
-        return not any(
-            room.witness.partial
-            for channel, room in self.rooms.items()
-            if channel != self.governed or not self._agree(channel, room)
-        )
-
-    def _agree(self, channel: ChannelId, room: Room) -> bool:
-        """Return whether all who are in a governed channel hold the same: others need not."""
-        there = [node for node in self.honest_in(room) if _is_in(node, channel)]
-        held = [{message_id for _, message_id in node.disks[channel].log()} for node in there]
-        return all(one == held[0] for one in held)
+        return self._checks.converged()
 
     def settled(self) -> bool:
         """Return whether no honest node waits for an acknowledgement or a missing message."""
-        running = [node.runner for node in self.honest if node.runner is not None]
-        channels = [group.sds for runner in running for group in runner.groups.values()]
-        return not any(sds.outgoing.pending or sds.incoming.missing for sds in channels)
+        return self._checks.settled()
 
     def check(self) -> None:
         """Assert the invariants that hold at the end of a run."""
-        for channel, room in self.rooms.items():
-            there = [node for node in self.honest_in(room) if _is_in(node, channel)]
-            disks = {node.number: node.disks[channel] for node in there}
-            out = [node.disks[channel] for node in self.honest_in(room) if node not in there]
-            room.witness.check_end(disks, out)
-            if room.witness.governance is not None:
-                self._check_governance(room, room.witness.governance)
-        chances = sum(room.witness.hint_chances for room in self.rooms.values())
-        check_hints(self.meter.false_hints, chances, self.terms.parameters.bloom.error_rate)
-        self.check_bounds()
-
-    def _check_governance(self, room: Room, witness: GovernanceWitness) -> None:
-        """I9 at the end: everybody's membership is that of the definition."""
-        for node in self.honest_in(room):
-            if node.runner is not None:
-                governing = node.runner.groups[room.channel].governing
-                assert governing is not None
-                if not governing.governance.dag.acts:
-                    continue
-                witness.check_end(node.number, governing.governance)
+        self._checks.check()
 
     @property
     def honest(self) -> list[Node]:
         """Those of whom the invariants are asked."""
         return self.nodes[: self.hostile_from]
 
-    def honest_in(self, room: Room) -> list[Node]:
-        """Those of them who are in a channel."""
-        return [node for node in self.honest if node.number in room.members]
-
     def check_bounds(self) -> None:
         """Assert the invariants that hold at any time and are not watched all the time (I7)."""
-        honest = self.honest
-        for node in honest[:: max(1, len(honest) // LOOKED_AT_END)]:
-            if node.runner is not None:
-                _look_at(node.runner, node.number)
-
-    def _look_over(self) -> None:
-        """Look at how full the buffers are of whose turn it is."""
-        looked_at = [node for node in self.honest if node.runner is not None]
-        first = self._looks * LOOKED_AT
-        for number in range(min(LOOKED_AT, len(looked_at))):
-            node = looked_at[(first + number) % len(looked_at)]
-            assert node.runner is not None
-            _look_at(node.runner, node.number)
-        self._looks += 1
-        pause = max(LOOKED_OVER, (self.now - self.began) // LOOKS_SHARE)
-        self.time.call(self.now + pause, self._look_over)
+        self._checks.check_bounds()
 
     def _write_down(self) -> None:
         assert self._recording is not None
@@ -650,72 +553,8 @@ class World:
     def _feed_channel(self, node: Node, event: values.Input, channel: ChannelId) -> None:
         self._turning.queue_input(node, event, channel)
 
-    # --- What arrives --------------------------------------------------------------------------
-
-    def _arrive(self, node: Node, frame: Frame) -> None:
-        sender, event = frame.sender, frame.event
-        if self.watch is not None:
-            self.watch.arrived(sender, node, self.now)
-        if node.runner is None or not self.links.carries(sender, node):
-            if self.watch is not None:
-                self.watch.unheard(sender, node, event)
-            return
-        self.network.frames_received += 1
-        channel = frame.room.channel
-        governed = self.levels is not None and channel == self.levels.channel
-        if governed and not self.levels.are_full(node, self.nodes[sender]):  # type: ignore[union-attr]
-            return  # it is not in, as far as is known here
-        if node.tap is not None:
-            node.tapped(
-                self.time.now, channel, event.peer, FrameKind.SDS, event.payload, sent=False
-            )
-        if node.number >= self.hostile_from:
-            assert self.hostiles is not None
-            self.hostiles.heard(node, event.payload)
-        elif frame.message is not None:
-            self._note_evidence(node, frame, frame.message)
-        overrun = self._turning.arrive(node, sender, len(event.payload), Addressed(channel, event))
-        if overrun:
-            self.links.overrun(sender, node)
-
-    def _note_evidence(self, node: Node, frame: Frame, message: Message) -> None:
-        """Note what a frame proves to who gets it, before it says what it makes of that."""
-        assert node.runner is not None
-        channel = frame.room.channel
-        if message.repair_request and frame.sender < self.hostile_from:
-            rows = node.disks[channel].rows
-            asked = [one for one in message.repair_request if one.message_id in rows]
-            self.meter.requests_heard += bool(asked)
-        pending = node.runner.groups[channel].sds.outgoing.pending
-        if not pending or message.lamport is None:
-            return
-        witness = frame.room.witness
-        if not message.content and message.sender_id == frame.event.peer:
-            witness.heard(node.number, message, frame.sender, pending)
-        if frame.sender < self.hostile_from and message.bloom_filter is not None:
-            held = self.nodes[frame.sender].disks[channel].rows
-            many = len(pending) > HINT_CHANCES_MAX
-            lacks = len(pending) if many else sum([one not in held for one in pending])
-            witness.hint_chances += lacks
-
-
-def _is_in(node: Node, channel: ChannelId) -> bool:
-    """Return whether a node is in a channel by what it knows: who was removed hears no more."""
-    governing = None if node.runner is None else node.runner.groups[channel].governing
-    if governing is None:
-        return True
-    if not governing.governance.dag.acts:
-        return False
-    return governing.governance.now.role(Key(node.identity.public_key)) is not Role.NONE
-
 
 def _founded(seed: int, size: int, strangers: frozenset[int]) -> Founded:
     members = [number for number in range(size) if number not in strangers]
     founder, *others = [identity_of(seed, number) for number in members]
     return found(founder, others, EPOCH)
-
-
-def _look_at(one: Runner, node: int) -> None:
-    """Assert what holds of the tables of a node at any time."""
-    check_bounds(one, node)
-    check_wanted(one, node)
