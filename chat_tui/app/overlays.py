@@ -22,7 +22,7 @@ from sync.view.governance_infos import Role
 from sync.view.view import ChannelInfo
 
 if TYPE_CHECKING:
-    from chat_tui.client.doctor_findings import Finding
+    from chat_tui.client.doctor.findings import Finding
 
 TESTING = "Testing; the announcement takes some seconds ..."
 READING = "{done:,} of {of:,} messages are read; closing this ends it."
@@ -125,7 +125,7 @@ class Overlays(Dressed[None]):
         `how`: "deep" reads every stored message too, until the screen is closed; "stop" is for
         line mode, where nothing is closed.
         """
-        from chat_tui.client.examining import Examination
+        from chat_tui.client.doctor.examining import Examination
         from chat_tui.widgets.text_screen import TextScreen
 
         if how == "stop":

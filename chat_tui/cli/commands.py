@@ -204,7 +204,7 @@ def status(*, as_json: bool, **options: Any) -> None:
 @network_options
 def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
     """Test network, ports and data, and name the fix of what fails."""
-    from chat_tui.client import doctor as tests
+    from chat_tui.client.doctor import doctor as tests
 
     def tell(done: int, of: int) -> None:
         if sys.stderr.isatty():

@@ -15,7 +15,7 @@ from sync.view.governance_infos import Access, Role
 from sync.view.view import ChannelInfo, Event, History, Inspection, Position, Snapshot
 
 if TYPE_CHECKING:
-    from chat_tui.client.doctor_findings import Finding
+    from chat_tui.client.doctor.findings import Finding
 
 Progress: TypeAlias = Callable[[int, int], None]
 """(messages read so far, messages to read)."""
@@ -364,7 +364,7 @@ class Chat(Protocol):
         """
 
     def examine(self, *, deep: bool = False, tell: Progress = unheard) -> "AsyncIterator[Finding]":
-        """Test what the chat needs, beside the running one (`chat_tui.client.doctor`).
+        """Test what the chat needs, beside the running one (`chat_tui.client.doctor.doctor`).
 
         With `deep` every stored message is read instead, and what is damaged set aside; `tell`
         hears how many of how many. It ends early if whoever asks is cancelled.

@@ -68,7 +68,7 @@ from sync.view.view import (
 )
 
 if TYPE_CHECKING:
-    from chat_tui.client.doctor_findings import Finding
+    from chat_tui.client.doctor.findings import Finding
     from chat_tui.client.protocol_log_writer import LogKeeper
     from sync.net.engine.own_inputs import Outcome
     from sync.net.node import Node
@@ -327,7 +327,7 @@ class Client:
         if self._made is not None:
             self._database.damage.note_damaged(places)
             return
-        from chat_tui.client.closed_profile import set_aside
+        from chat_tui.client.doctor.closed_profile import set_aside
 
         await set_aside(self._database, self.identity.peer_id, places)
 
@@ -551,26 +551,15 @@ class Client:
         """See `chat_tui.client.chat.Chat`."""
         await self._node.mesh.connect(host, port)
 
-    async def examine(
-        self, *, deep: bool = False, tell: Progress = unheard
-    ) -> "AsyncIterator[Finding]":
+    def examine(self, *, deep: bool = False, tell: Progress = unheard) -> "AsyncIterator[Finding]":
         """See `chat_tui.client.chat.Chat`."""
-        from chat_tui.client import deep_check, doctor  # a first paint needs none of it
+        from chat_tui.client.doctor import deep_check, doctor  # a first paint needs none of it
         from chat_tui.wording import json_events
 
-        if not deep:
-            running = json_events.snapshot(self.snapshot(), json_events.Namer(self.snapshot))
-            async for finding in doctor.Doctor(self._setup, running).findings():
-                yield finding
-            return
-        loop = asyncio.get_running_loop()
-
-        def told(done: int, of: int) -> None:
-            with suppress(RuntimeError):  # nobody is there any more
-                loop.call_soon_threadsafe(tell, done, of)
-
-        async for finding in deep_check.findings(self._setup, told, self):
-            yield finding
+        if deep:
+            return deep_check.findings(self._setup, deep_check.on_this_loop(tell), self)
+        running = json_events.snapshot(self.snapshot(), json_events.Namer(self.snapshot))
+        return doctor.Doctor(self._setup, running).findings()
 
     async def rename(self, nick: str) -> None:
         """See `chat_tui.client.chat.Chat`."""

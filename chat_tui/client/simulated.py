@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, Never, TypeVar
 
 from chat_tui.client.chat import Progress, unheard
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.client.message_changes import edit_of, redaction_of, refuse_answering, toggled
 from chat_tui.client.read_marks import dressed
 from chat_tui.client.stating import Stating

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Final
 
 from chat_tui.client.chat import Chat
-from chat_tui.client.doctor_findings import Finding
-from chat_tui.client.examining import STOPPED, Examination
+from chat_tui.client.doctor.examining import STOPPED, Examination
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.commands.command import Result
 from chat_tui.line_mode.output import Face
 from sync.errors import LocalError

@@ -11,7 +11,7 @@ from chat_tui.app.unsaved_lines import Held, Input
 from chat_tui.client import gc_policy
 from chat_tui.client.channel_names import channel_for
 from chat_tui.client.control_server import serving
-from chat_tui.client.doctor_findings import as_lines
+from chat_tui.client.doctor.findings import as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.message_names import line_named
 from chat_tui.client.setup import Setup

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from chat_tui.client.doctor_findings import Finding, as_json, as_lines
+from chat_tui.client.doctor.findings import Finding, as_json, as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result

@@ -20,7 +20,7 @@ OPENED_LATER = (
     "chat_tui.commands.table",
     "chat_tui.debug.pane",
     "chat_tui.demo",
-    "chat_tui.client.doctor",
+    "chat_tui.client.doctor.doctor",
     "chat_tui.screens.palette",
     "chat_tui.debug",
     "chat_tui.screens.peers",

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from chat_tui.app.overlays import doctor_content
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.debug.tab_table import TABS
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.keys.table import USUAL, with_keys

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from chat_tui.app.overlays import doctor_content
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.screens.peers import code_screen
 from chat_tui.text.qr import half_blocks
 from chat_tui.widgets.text_screen import TextScreen

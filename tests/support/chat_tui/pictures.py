@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList
 
 from chat_tui.app.app import ChatApp
 from chat_tui.app.overlays import doctor_content
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.settings import schema

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 from chat_tui.client.chat import Chat, Progress
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.client.exception_groups import plain_errors
 
 DONE: Final = "All tests are done."

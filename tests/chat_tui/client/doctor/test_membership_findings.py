@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from chat_tui.client.doctor_findings import OK, WARN, Finding
-from chat_tui.client.membership_findings import membership_findings
+from chat_tui.client.doctor.findings import OK, WARN, Finding
+from chat_tui.client.doctor.membership_findings import membership_findings
 from chat_tui.wording import json_events
 from sync.view.governance_infos import GovernanceInfo, Role
 from tests.support.chat_tui.governed import ALICE, FRIENDS, governance, plans

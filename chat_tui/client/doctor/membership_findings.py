@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.findings import Finding
 
 ONE_OWNER: Final = "one owner and no admin: one lost profile, and nobody can remove or let in"
 MAKE_ADMIN: Final = "Its owner makes an admin: /role NAME admin in"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from chat_tui.client import control_server, doctor
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client import control_server
+from chat_tui.client.doctor import doctor
+from chat_tui.client.doctor.findings import Finding
 from sync.net.options import Options
 from sync.view.view import PeerState
 from tests.support.chat_tui.chats import meet, opened, running, setup_of

@@ -4,14 +4,15 @@ The chat may be open meanwhile: looking happens on a connection that only reads,
 is handed to the open chat, whose machines have to know of it.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from chat_tui.client import control_client
-from chat_tui.client.closed_profile import opened
-from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.doctor.closed_profile import opened
+from chat_tui.client.doctor.findings import Finding
 from chat_tui.client.setup import Setup
 from chat_tui.text.times import count
 from chat_tui.wording.contradictions import said
@@ -41,6 +42,17 @@ class Mender(Protocol):
 
     async def set_aside(self, places: Sequence[Place]) -> None:
         """Set damaged messages aside."""
+
+
+def on_this_loop(tell: Tell) -> Tell:
+    """Return what a thread can call to have the event loop of now tell of progress."""
+    loop = asyncio.get_running_loop()
+
+    def told(done: int, of: int) -> None:
+        with suppress(RuntimeError):  # nobody is there any more
+            loop.call_soon_threadsafe(tell, done, of)
+
+    return told
 
 
 async def findings(setup: Setup, tell: Tell, here: Mender | None = None) -> AsyncGenerator[Finding]:

@@ -19,10 +19,10 @@ from importlib.util import find_spec
 from typing import Final
 
 from chat_tui.client import control_client
-from chat_tui.client.closed_profile import opened
-from chat_tui.client.doctor_findings import FAIL, Finding, as_json, as_lines
+from chat_tui.client.doctor.closed_profile import opened
+from chat_tui.client.doctor.findings import FAIL, Finding, as_json, as_lines
+from chat_tui.client.doctor.membership_findings import membership_findings
 from chat_tui.client.exception_groups import plain_errors
-from chat_tui.client.membership_findings import membership_findings
 from chat_tui.client.setup import Setup
 from chat_tui.text.times import count, size
 from chat_tui.wording.json_events import Json
@@ -347,7 +347,7 @@ async def run(
     failed = False
     tests = [Doctor(setup).findings()]
     if deep:
-        from chat_tui.client import deep_check  # noqa: PLC0415  # /doctor needs none of it
+        from chat_tui.client.doctor import deep_check  # noqa: PLC0415  # /doctor needs none of it
 
         tests.append(deep_check.findings(setup, tell))
     for test in tests:

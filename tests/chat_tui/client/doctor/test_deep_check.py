@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import control_server, doctor
+from chat_tui.client import control_server
+from chat_tui.client.doctor import doctor
 from chat_tui.client.live import Client
 from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.output import JsonFace

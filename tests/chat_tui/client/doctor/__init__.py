@@ -1,0 +1,1 @@
+"""Tests of `chat_tui/client/doctor`."""
