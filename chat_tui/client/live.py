@@ -16,11 +16,13 @@ from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.exception_groups import plain_errors
 from chat_tui.client.governing import Governing
 from chat_tui.client.memberships import Memberships
-from chat_tui.client.message_changes import edit_of, redaction_of, refuse_answering, toggled
+from chat_tui.client.node_channels import NodeChannels
+from chat_tui.client.node_events import NodeEvents
 from chat_tui.client.people import People
 from chat_tui.client.read_marks import dressed, dressed_channel
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.client.stating import Stating
+from chat_tui.client.writing import Writing
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import (
     CLOCK,
@@ -32,37 +34,25 @@ from chat_tui.settings.schema import (
     Setting,
     checked_nick,
 )
-from chat_tui.wording import rights
-from chat_tui.wording.contradictions import Contradictions
-from chat_tui.wording.sentences import channel_title, find, name_of
+from chat_tui.wording.sentences import channel_title, name_of
 from storage.profile.members import Members
 from storage.profile.profile import Profile, Settings
 from storage.sqlite.database import Database
 from storage.sqlite.history import SqliteHistory
-from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
-from sync.entries.membership import Membership
-from sync.errors import LocalError, StorageError
+from sync.errors import LocalError
 from sync.group.clock_policy import Policy
 from sync.group.state_values import Content, StateKind
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock
-from sync.net.invite import Invite
 from sync.net.options import NOT_YET
-from sync.view.governance_infos import Person, Right
 from sync.view.state_infos import StateInfo
 from sync.view.view import (
-    ChannelInfo,
-    ChannelLeft,
-    ChannelShown,
-    ContradictionShown,
     DiscardedShown,
     Event,
     History,
     Inspection,
     Level,
-    LineChanged,
-    MessageShown,
     Notice,
     Snapshot,
 )
@@ -73,7 +63,6 @@ if TYPE_CHECKING:
     from sync.net.engine.own_inputs import Outcome
     from sync.net.node import Node
 
-LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64
 """Addresses of earlier peers dialled at a start, for networks where mDNS says nothing."""
 
@@ -93,13 +82,11 @@ class Client:
         self.identity = Identity.from_seed(keys.signing_seed, keys.noise_seed)
         me = self.identity.peer_id
         self.profile = profile
-        self.first_channel: ChannelId | None = None
         self._setup = setup
         self._database = database
         self._history = SqliteHistory(database, me, self._known_as)
         self._members = Members(database)
         self._listeners: list[Callable[[Event], None]] = []
-        self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
         """See `chat_tui.client.chat.Chat`."""
         if profile.problem:
@@ -109,19 +96,27 @@ class Client:
         self._clock = clock.Clock()
         self._made: Node | None = None
         self._keeper: LogKeeper | None = None
+        self._channels = NodeChannels(self.make_node, lambda: self._made, database, self._tell)
         self.memberships = Memberships(
-            self._members,
-            self._clock.wall,
-            titled=self._titled,
-            take_up=self._take_up,
-            drop=self._drop,
-            entered=self._enter,
+            self._members, self._clock.wall, self._channels, self._titled
+        )
+        self.people = People(
+            self.identity,
+            self._clock,
+            database,
+            self.memberships,
+            node=self.make_node,
+            tell=self._tell,
+            called=self._nick_of,
+        )
+        self._writing = Writing(
+            self.memberships, self.people, self._history, self.make_node, self.snapshot
         )
         self.governing = Governing(
             self.memberships,
             node=self.make_node,
-            post=self.send_text,
-            open_direct=self._open_direct,
+            post=self._writing.send_text,
+            open_direct=self.people.open_direct,
         )
         self.stating = Stating(
             self._set_state,
@@ -130,18 +125,9 @@ class Client:
             self._tell_of_marks,
             noticed=profile.settings.told_of_read_marks,
         )
-        self.people = People(
-            self.identity,
-            self._clock,
-            database,
-            self.memberships,
-            node=self.make_node,
-            take_up=self._take_up,
-            tell=self._tell,
-            called=self._nick_of,
+        self._events = NodeEvents(
+            self.memberships, self.people, self._tell, self._nick_of, self._known_as
         )
-        self._contradictions = Contradictions(self.people.has_standing)
-        me = self.identity.peer_id
         self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 
     @classmethod
@@ -176,14 +162,13 @@ class Client:
         """Know our channels; the first time, join the lobby, or what the invite says."""
         await self.memberships.load()
         await self.people.load()
-        wanted = self._setup.invite or self._setup.channel
-        if wanted:
-            titled = self._titled(wanted)
-            self.first_channel = titled or await self.memberships.become_member(wanted)
-        elif not any(self.memberships):
-            self.first_channel = await self.memberships.become_member(LOBBY)
-        else:
-            self.first_channel = next(iter(self.memberships)).channel
+        await self.memberships.choose_first(self._setup.invite or self._setup.channel)
+
+    def _take_over(self) -> None:
+        """Put what profiles of before remembered as state where settings are kept now."""
+        if not self.profile.settings.typing_notices:
+            self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
+            self._remember(replace(self.profile.settings, typing_notices=True))
 
     # --- Running -------------------------------------------------------------------------------
 
@@ -208,7 +193,7 @@ class Client:
                 self.identity,
                 self._database,
                 options,
-                self._on_event,
+                self._events.pass_on,
                 self._setup.trace,
                 self._clock,
             )
@@ -254,14 +239,8 @@ class Client:
         disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
         if self.profile.is_old and self._database.is_new:
             self._tell(Notice(GONE, Level.ERROR))
-        for membership in (*self.memberships, *self.memberships.leaving()):
-            try:
-                await self._node.add_channel(membership)
-            except StorageError as error:
-                if not self._database.is_damaged:
-                    raise
-                await disk_watch.mend(str(error.__cause__))
-                await self._node.add_channel(membership)
+        channels = (*self.memberships, *self.memberships.leaving())
+        await self._channels.begin(channels, disk_watch.mend)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
@@ -269,7 +248,7 @@ class Client:
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(disk_watch.watch_forever())
                 tasks.create_task(self.stating.keep_forever())
-                tasks.create_task(self._know_contradictions())
+                tasks.create_task(self._events.load(self._database))
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
@@ -363,6 +342,11 @@ class Client:
     # --- Chat ----------------------------------------------------------------------------------
 
     @property
+    def first_channel(self) -> ChannelId | None:
+        """The channel that is shown at the start, or the next one once that is left."""
+        return self.memberships.first
+
+    @property
     def history(self) -> History:
         """See `chat_tui.client.chat.Chat`."""
         return self._history
@@ -394,22 +378,10 @@ class Client:
     def _with_marks(self) -> Snapshot:
         """Return a snapshot with read marks also where we tell none."""
         snapshot = self._made.snapshot() if self._made is not None else self._offline()
-        present = {info.channel for info in snapshot.channels}
-        waiting = tuple(
-            [
-                ChannelInfo(
-                    one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
-                )
-                for one in self.memberships
-                if one.channel not in present
-            ]
-        )
-        ours = [info for info in snapshot.channels if info.channel in self.memberships]
         snapshot = replace(
-            snapshot,
-            channels=(*ours, *waiting),
+            self.memberships.dress(snapshot),
             disk=self._database.refusal,
-            contradictions=self._contradictions.found,
+            contradictions=self._events.contradictions.found,
         )
         return self._sizes.dress(self.people.book.dress(snapshot))
 
@@ -434,75 +406,30 @@ class Client:
         self, channel: ChannelId, text: str, reply_to: MessageId | None = None
     ) -> MessageId:
         """See `chat_tui.client.chat.Chat`."""
-        self.people.refuse_writing(channel)
-        self._refuse(channel, Right.WRITE)
-        if reply_to is not None:
-            await refuse_answering(self.history, channel, reply_to)
-        body = encode_text(Text(self.nick, text, reply_to=reply_to or ""))
-        return await self._node.writing.submit(channel, Kind.TEXT, body, reply_to)
+        return await self._writing.send_text(channel, text, reply_to)
 
     async def send_texts(self, channel: ChannelId, texts: Sequence[str]) -> list["Outcome"]:
         """Write texts that answer nothing, in order, as `send_text` does one.
 
         Returns what became of each, once that is known of all: one commit may have many.
         """
-        try:
-            self.people.refuse_writing(channel)
-            self._refuse(channel, Right.WRITE)
-        except LocalError as error:
-            return [error for _ in texts]
-        bodies: list[bytes] = []
-        refused: dict[int, LocalError] = {}
-        for at, text in enumerate(texts):
-            try:
-                bodies.append(encode_text(Text(self.nick, text)))
-            except LocalError as error:
-                refused[at] = error
-        written = iter(await self._node.writing.submit_all(channel, Kind.TEXT, bodies))
-        return [refused[at] if at in refused else next(written) for at in range(len(texts))]
+        return await self._writing.send_texts(channel, texts)
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        self._refuse(channel, Right.WRITE)
-        await self._node.writing.change(
-            channel, await edit_of(self.history, channel, message_id, text)
-        )
+        await self._writing.edit(channel, message_id, text)
 
     async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
         """See `chat_tui.client.chat.Chat`."""
-        self._refuse(channel, Right.REACT)
-        async with self._reacting:  # each names all of ours: the next has to know of this one
-            reactions = await toggled(self.history, channel, message_id, emoji)
-            await self._node.writing.change(channel, reactions)
-        return emoji in reactions.emojis
+        return await self._writing.react(channel, message_id, emoji)
 
     async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        hides = self._may(channel, Right.HIDE)
-        change = await redaction_of(self.history, channel, message_id, hides_others=hides)
-        await self._node.writing.change(channel, change)
+        await self._writing.redact(channel, message_id)
 
-    async def _set_state(
-        self, channel: ChannelId, kind: StateKind, content: Content | None, name: bytes
-    ) -> None:
-        await self._node.set_state(channel, kind, content, name)
-
-    def _refuse(self, channel: ChannelId, right: Right) -> None:
-        """Stop what the person may not do in a governed channel.
-
-        Raises:
-            LocalError: they may not; says why, and what to do.
-        """
-        if self._is_governed(channel):  # else a snapshot would be made for each line
-            rights.refuse(self.snapshot(), channel, right)
-
-    def _may(self, channel: ChannelId, right: Right) -> bool:
-        """Return whether the person has a right that only a governed channel gives."""
-        info = find(self.snapshot(), channel) if self._is_governed(channel) else None
-        return info is not None and info.governance is not None and info.governance.may(right)
-
-    def _is_governed(self, channel: ChannelId) -> bool:
-        return channel in self.memberships and self.memberships[channel].governed
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """See `chat_tui.client.chat.Chat`."""
+        return await self._writing.resend(channel, message_id)
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""
@@ -521,19 +448,6 @@ class Client:
         """See `chat_tui.client.chat.Chat`."""
         if self._made is not None:
             self._made.keys.key_shown()
-
-    def _take_over(self) -> None:
-        """Put what profiles of before remembered as state where settings are kept now."""
-        if not self.profile.settings.typing_notices:
-            self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
-            self._remember(replace(self.profile.settings, typing_notices=True))
-
-    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
-        """See `chat_tui.client.chat.Chat`."""
-        if self._node.writing.is_set_aside(channel, message_id):
-            return await self._node.writing.write_anew(channel, message_id)
-        self._node.writing.send_again(channel, message_id)
-        return message_id
 
     async def answer_clock(self, *, follow: bool) -> None:
         """See `chat_tui.client.chat.Chat`."""
@@ -578,16 +492,6 @@ class Client:
         self._node.mesh.channels.tell_presence(self.nick, why)
         self.stating.look_again()
 
-    def _nick_of(self, peer: PeerId) -> str:
-        return name_of(self.snapshot(), peer)
-
-    def _known_as(self, peer: PeerId) -> str:
-        """Return what somebody went by when they were met last; empty if they never were."""
-        if peer == self.identity.peer_id:
-            return self.nick
-        person = self.people.book.people.get(peer)
-        return "" if person is None else person.nick
-
     async def sync(self, channel: ChannelId, peer: PeerId | None = None, protocol: str = "") -> int:
         """See `chat_tui.client.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
@@ -599,40 +503,27 @@ class Client:
             self._node.ask_sync(channel, one, protocol)
         return len(peers)
 
-    async def _open_direct(self, peer: PeerId) -> ChannelId:
-        return await self.people.open_direct(peer)
+    # --- Needed by the parts -------------------------------------------------------------------
+
+    async def _set_state(
+        self, channel: ChannelId, kind: StateKind, content: Content | None, name: bytes
+    ) -> None:
+        await self._node.set_state(channel, kind, content, name)
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
+
+    def _known_as(self, peer: PeerId) -> str:
+        """Return what somebody went by when they were met last; empty if they never were."""
+        if peer == self.identity.peer_id:
+            return self.nick
+        person = self.people.book.people.get(peer)
+        return "" if person is None else person.nick
 
     def _on_heard(self, channel: ChannelId) -> None:
         """Let go of a channel that we left, once somebody there has heard of it."""
         if self.memberships.is_leaving(channel):
-            self._node.spawn("leaving", self._let_go(channel))
-
-    async def _let_go(self, channel: ChannelId) -> None:
-        await self.memberships.heard(channel)
-        await self._node.remove_channel(channel)
-
-    async def _take_up(self, channel: ChannelId) -> None:
-        membership = self.memberships[channel]
-        await self._node.remove_channel(channel)  # which we had left, and nobody had heard
-        await self._node.add_channel(membership)
-        self._tell(ChannelShown(membership.channel, membership.name))
-
-    async def _drop(self, channel: ChannelId) -> None:
-        if not self.memberships.is_leaving(channel):
-            await self._node.remove_channel(channel)
-        if self.first_channel == channel:
-            self.first_channel = next(iter(self.memberships)).channel
-        self._tell(ChannelLeft(channel))
-
-    async def _enter(self, membership: Membership, invited: Invite) -> None:
-        """Keep the code of a governed channel, and use it if that is taken up; later, if not."""
-        from storage.profile.channel_keys import ChannelKeys  # a first paint needs no keys
-        from sync.net.governance.key_store import ticket_of
-
-        ticket = ticket_of(invited)
-        await ChannelKeys(self._database).keep_ticket(membership.channel, ticket)
-        if self._made is not None:
-            self._made.governing.enter_by(membership, ticket)
+            self._node.spawn("leaving", self.memberships.heard(channel))
 
     def _titled(self, title: str) -> ChannelId | None:
         """Return the channel of two of a `title`, or the one that goes by it and a sign."""
@@ -640,35 +531,6 @@ class Client:
             if (info.sign or info.direct is not None) and title == channel_title(info):
                 return info.channel
         return None
-
-    async def _know_contradictions(self) -> None:
-        """Learn what was told in earlier runs; a first paint needs none of it."""
-        from storage.sqlite.contradictions import all_found
-        from sync.view.projection import info_of
-
-        with suppress(LocalError):
-            found = await self._database.read(all_found)
-            self._contradictions.load(info_of(one) for one in found)
-
-    def _on_event(self, event: Event) -> None:
-        if self.memberships.is_leaving(getattr(event, "channel", ChannelId(""))):
-            return
-        if isinstance(event, ContradictionShown):
-            if self.people.book.is_blocked(event.found.author):
-                return
-            told = self._contradictions.note_found(event.found, self._nick_of(event.found.author))
-            if told:
-                self._tell(Notice(told))
-        if self.people.note_event(event):
-            self._tell(self._named(event))
-
-    def _named(self, event: Event) -> Event:
-        """Return an event with the name of the admin who has hidden a line."""
-        if not isinstance(event, MessageShown | LineChanged) or event.line.hidden_by is None:
-            return event
-        by = event.line.hidden_by.peer
-        named = Person(by, self._known_as(by))
-        return replace(event, line=replace(event.line, hidden_by=named))
 
     def _tell_of_marks(self, notice: Notice) -> None:
         self._remember(replace(self.profile.settings, told_of_read_marks=True))

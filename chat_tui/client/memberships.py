@@ -1,8 +1,11 @@
 """Channels of a profile: on its disk, by name, by invite code."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
+from chat_tui.client.node_channels import NodeChannels
 from storage.profile.members import Members
 from sync.entries.entry import NICK_MAX
 from sync.entries.membership import Membership
@@ -12,6 +15,9 @@ from sync.net import clock
 from sync.net import invite as invites
 from sync.net.direct import Direct
 from sync.sds.parameters import LAN
+from sync.view.view import ChannelInfo, Snapshot
+
+LOBBY: Final = "lobby"
 
 CHANNELS_MAX: Final = 500
 """Channels that one may be in, but for those of two: a link has room for the proofs of so many, and
@@ -27,26 +33,23 @@ class Memberships:
     Args:
         members: where they are kept.
         wall: tells the time.
+        node_channels: has the node take them up, and let go of them.
         titled: returns the channel of ours that the screen shows under a title, if one is.
-        take_up: has the machines take up a channel.
-        drop: has them let go of one.
-        entered: keeps and uses the code of a governed channel, which we are in on the disk.
     """
 
     def __init__(
         self,
         members: Members,
         wall: Callable[[], Nanos],
-        *,
+        node_channels: NodeChannels,
         titled: Callable[[str], ChannelId | None],
-        take_up: Callable[[ChannelId], Awaitable[None]],
-        drop: Callable[[ChannelId], Awaitable[None]],
-        entered: Callable[[Membership, invites.Invite], Awaitable[None]],
     ) -> None:
+        self.first: ChannelId | None = None
+        """The one that is shown at the start, or the next one once that is left."""
         self._members = members
-        self._entered = entered
         self._wall = wall
-        self._titled, self._take_up, self._drop = titled, take_up, drop
+        self._node_channels = node_channels
+        self._titled = titled
         self._ours: dict[ChannelId, Membership] = {}
         self._left: dict[ChannelId, Membership] = {}
         self._leaving: dict[ChannelId, Membership] = {}
@@ -73,6 +76,23 @@ class Memberships:
         for membership in await self._members.leaving_channels():
             self._leaving[membership.channel] = membership
 
+    async def choose_first(self, wanted: str | None) -> None:
+        """Be in the channel that the start names, or in the lobby if we are in none.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
+        if wanted:
+            self.first = self._titled(wanted) or await self.become_member(wanted)
+        elif not self._ours:
+            self.first = await self.become_member(LOBBY)
+        else:
+            self.first = next(iter(self._ours))
+
+    def is_governed(self, channel: ChannelId) -> bool:
+        """Return whether we are in a channel with a signed history of who is in."""
+        return channel in self._ours and self._ours[channel].governed
+
     def leaving(self) -> tuple[Membership, ...]:
         """Return the channels we have left whose members have not heard of it."""
         return tuple(self._leaving.values())
@@ -82,9 +102,10 @@ class Memberships:
         return channel in self._leaving
 
     async def heard(self, channel: ChannelId) -> None:
-        """Note that somebody there has heard that we left."""
+        """Let go of a channel that we left, since somebody there has heard of it."""
         if self._leaving.pop(channel, None) is not None:
             await self._members.leave_channel(channel, self._wall())
+        await self._node_channels.let_go(channel)
 
     def has_left(self, channel: ChannelId) -> bool:
         """Return whether we were in a channel and left it."""
@@ -103,7 +124,9 @@ class Memberships:
         self._left[channel] = self._ours.pop(channel)
         if not heard:
             self._leaving[channel] = self._left[channel]
-        await self._drop(channel)
+        if self.first == channel:
+            self.first = next(iter(self._ours))
+        await self._node_channels.leave(channel, heard=heard)
 
     def check_leaving(self) -> None:
         """Check that there is another channel to be in.
@@ -131,7 +154,7 @@ class Memberships:
     async def take_in(self, founded: Membership) -> None:
         """Be in a channel that we founded; the disk has it already."""
         self._ours[founded.channel] = founded
-        await self._take_up(founded.channel)
+        await self._node_channels.take_up(founded)
 
     async def add_direct(self, direct: Direct, peer: PeerId, nick: str) -> None:
         """Be in the channel of two with `peer`, called `nick` here."""
@@ -149,6 +172,7 @@ class Memberships:
                 direct=peer,
             )
         )
+        await self._take_up(direct.channel)
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.client.chat.Memberships`."""
@@ -225,7 +249,7 @@ class Memberships:
         """Put a membership on the disk, under a name that no other of ours has."""
         if invited.channel in self._ours:
             if invited.entry is not None:
-                await self._entered(self._ours[invited.channel], invited)
+                await self._node_channels.enter(self._ours[invited.channel], invited)
             return invited.channel
         if any(one.secret == invited.secret for one in self._ours.values()):
             raise LocalError(
@@ -243,7 +267,7 @@ class Memberships:
             )
         )
         if invited.entry is not None:
-            await self._entered(self._ours[channel], invited)
+            await self._node_channels.enter(self._ours[channel], invited)
         return channel
 
     async def _add(self, membership: Membership) -> ChannelId:
@@ -256,6 +280,9 @@ class Memberships:
         self._ours[membership.channel] = membership
         return membership.channel
 
+    async def _take_up(self, channel: ChannelId) -> None:
+        await self._node_channels.take_up(self._ours[channel])
+
     def free_name(self, wanted: str, *, is_direct: bool = False) -> str:
         """Return `wanted`, with a number behind it if a channel of ours has that name."""
         names = {one.name for one in self._ours.values() if (one.direct is not None) == is_direct}
@@ -264,6 +291,21 @@ class Memberships:
             name = f"{wanted[: NICK_MAX - SUFFIX_MAX]}-{number}"
             number += 1
         return name
+
+    def dress(self, snapshot: Snapshot) -> Snapshot:
+        """Return `snapshot` with our channels alone, those too that the node has not taken up."""
+        present = {info.channel for info in snapshot.channels}
+        waiting = tuple(
+            [
+                ChannelInfo(
+                    one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
+                )
+                for one in self
+                if one.channel not in present
+            ]
+        )
+        ours = [info for info in snapshot.channels if info.channel in self]
+        return replace(snapshot, channels=(*ours, *waiting))
 
 
 def is_code(text: str) -> bool:

@@ -1,7 +1,7 @@
 """People in the live chat: facts and decisions, kept on the disk, carried out by the node."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -82,7 +82,6 @@ class People:
         database: where it is kept.
         memberships: the channels.
         node: returns the node; nothing needs it before the network is there, or somebody acts.
-        take_up: has the node take up a channel.
         tell: passes an event on to the listeners.
         called: returns the name that somebody goes by.
     """
@@ -95,7 +94,6 @@ class People:
         memberships: Memberships,
         *,
         node: "Callable[[], Node]",
-        take_up: Callable[[ChannelId], Awaitable[None]],
         tell: Callable[[Event], None],
         called: Callable[[PeerId], str],
     ) -> None:
@@ -104,7 +102,6 @@ class People:
         self._members = Members(database)
         self._store = TrustStore(database)
         self._memberships = memberships
-        self._take_up = take_up
         self._tell = tell
         self._called = called
         self._since_forgotten = 0
@@ -246,7 +243,6 @@ class People:
         person = self.book.people.get(peer)
         nick = clean_nick(self._node.mesh.peers.nick_of(peer) or (person.nick if person else ""))
         await self._memberships.add_direct(direct, peer, nick)
-        await self._take_up(direct.channel)
 
     def has_standing(self, peer: PeerId) -> bool:
         """Return whether `peer` is verified, or was met in an earlier run over a day ago."""
@@ -288,7 +284,6 @@ class People:
             raise LocalError(f"Cannot open a channel for two: {error}.") from error
         nick = person.nick if person else clean_nick(self._node.mesh.peers.nick_of(peer) or "")
         await self._memberships.add_direct(direct, peer, nick)
-        await self._take_up(direct.channel)
         return direct.channel
 
     def refuse_writing(self, channel: ChannelId) -> None:

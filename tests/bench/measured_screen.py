@@ -93,7 +93,7 @@ class Measured:
 
     async def _happen(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._client._on_event(event)
+            self._client._events.pass_on(event)
         await asyncio.sleep(SETTLE_S)
 
     def _line(self, *, own: bool = False, back: Nanos = 0) -> Line:
