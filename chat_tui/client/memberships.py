@@ -102,10 +102,14 @@ class Memberships:
         return channel in self._leaving
 
     async def heard(self, channel: ChannelId) -> None:
-        """Let go of a channel that we left, since somebody there has heard of it."""
+        """Let go of a channel that we left, since somebody there has heard of it.
+
+        Not of one that we have joined again meanwhile.
+        """
         if self._leaving.pop(channel, None) is not None:
             await self._members.leave_channel(channel, self._wall())
-        await self._node_channels.let_go(channel)
+            if channel not in self._ours:
+                await self._node_channels.let_go(channel)
 
     def has_left(self, channel: ChannelId) -> bool:
         """Return whether we were in a channel and left it."""

@@ -10,7 +10,7 @@
 - `hostile`: members who break the rules, and their acts.
 - `clocks`: wall clocks, and how nodes hear of each other's.
 - `world`: the nodes, turned by the same runner as live ones, and what happens to them.
-- `invariants`, `checks`: I1 to I7 of PROTOCOL 9, asserted while a world runs and at its end.
+- `invariants`, `checks`: I1 to I9 of PROTOCOL 9, asserted while a world runs and at its end.
 - `measure`: latency, what was sent, what was lost and how it was repaired.
 - `scenario`: a whole run in one value, and what came of it.
 - `store`: a node that keeps everything, to fetch from.

@@ -88,8 +88,15 @@ class Mesh:
         self._since: dict[tuple[int, int], Nanos] = {}
         """When each link was made, by the numbers of its ends, rising."""
         self.pongs = Pongs(
-            around.nodes, around.timeline, around.rng, around.feed_channel, around.rooms
+            around.nodes,
+            around.timeline,
+            around.rng,
+            around.feed_channel,
+            around.rooms,
+            around.levels,
         )
+        if around.levels is not None:
+            around.levels.joined = self.pongs.tell
         if telling:
             self.pongs.begin()
         self.rewired()

@@ -14,6 +14,7 @@ from sync.group.clock_policy import Policy
 from sync.group.clock_values import MemberClock, OwnClock
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.sim.clocks.walls import ANSWERING, RELEASED, Person
+from sync.sim.governance.levels import Levels
 from sync.sim.node import Node
 from sync.sim.rooms import FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
@@ -37,6 +38,8 @@ class Pongs:
     rng: random.Random
     feed_channel: FeedChannel
     rooms: Rooms
+    levels: Levels | None = None
+    """Of the governed channel, if one is: it hears the clocks of those alone who are in."""
     telling: bool = False
     """Whether clocks are told: one of them is, or was, wrong."""
 
@@ -66,7 +69,13 @@ class Pongs:
             return
         if other.number in node.joined and node.number in other.joined:
             for channel in shared(self.rooms, node.number, other.number):
-                self.feed_channel(node, clock_of(node, other), channel)
+                if self._is_here(node, other, channel):
+                    self.feed_channel(node, clock_of(node, other), channel)
+
+    def _is_here(self, node: Node, other: Node, channel: ChannelId) -> bool:
+        """Return whether `other` takes part in a channel of both, as `node` knows it."""
+        levels = self.levels
+        return levels is None or channel != levels.channel or levels.are_full(node, other)
 
     def judged(self, node: Node, channel: ChannelId, question: values.Question | None) -> None:
         """A node's question about its clock is another one: its person answers after a while."""

@@ -61,6 +61,8 @@ class Levels:
         self._levels: dict[tuple[int, int], Level] = {}
         self.ended: Callable[[Node, Node], None] = lambda one, other: None
         """Ends all streams between two nodes, of which the first gives the other no more."""
+        self.joined: Callable[[Node, Node], None] = lambda one, other: None
+        """Told that the first of two nodes gives the other everything from now on."""
 
     def level(self, node: Node, other: Node) -> Level:
         """Return the level of `other` at `node`."""
@@ -147,6 +149,7 @@ class Levels:
         spoken = other.runner.protocols.announced if other.runner is not None else ()
         if spoken:
             self._feed(node, values.PeerAnnounced(peer, frozenset(spoken)), self.channel)
+        self.joined(node, other)
 
 
 def _governing(node: Node, channel: ChannelId) -> Governing:

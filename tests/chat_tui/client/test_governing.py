@@ -151,6 +151,21 @@ async def test_a_leave_made_alone_is_kept_until_somebody_has_heard_it(tmp_path: 
         assert bob.memberships.has_left(team)
 
 
+async def test_a_leave_that_is_heard_late_ends_no_channel_that_was_joined_again(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        team = await _both_in(alice, bob)
+        code = await alice.governing.invite(team)
+    async with running(tmp_path, "bob") as bob:
+        await bob.governing.leave(team)
+        await bob.governing.join(code)
+
+        await bob.memberships.heard(team)
+
+        assert team in bob._node.groups
+
+
 def member(client: Client, channel: ChannelId, other: Client) -> bool:
     """Return whether somebody is in, as a client knows it."""
     info = next(one for one in client.snapshot().channels if one.channel == channel)

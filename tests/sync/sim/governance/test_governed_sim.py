@@ -19,7 +19,7 @@ from sync.calimero.governance.ops import (
 )
 from sync.calimero.governance.projection import State
 from sync.entries.identity import Identity
-from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND
 from sync.sim.governance.codes import governing_of, make_code, take_code
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
@@ -229,3 +229,33 @@ def test_somebody_removed_writes_no_more_and_what_they_wrote_before_is_everywher
     world.check()
     assert [len(node.disks[world.governed]) for node in world.nodes] == [1, 1, 1]
     assert roles(world, 1)[key_of(world, 2)] is Role.NONE
+
+
+def test_a_stranger_s_clock_has_no_vote_in_a_governed_channel() -> None:
+    terms = Terms(governed=True, strangers=frozenset({3}))
+    world = World(4, 5, Link(), terms, clocks=(0, 0, 0, HOUR))
+    assert world.governed is not None
+
+    world.run(MINUTE)
+
+    world.check_bounds()
+    for node in world.nodes[:3]:
+        assert node.runner is not None
+        others = {one.identity.peer_id for one in world.nodes[:3] if one is not node}
+        assert set(node.runner.groups[world.governed].aside.reference.members) == others
+
+
+def test_who_is_let_in_tells_of_their_clock() -> None:
+    terms = Terms(governed=True, strangers=frozenset({2}))
+    world = World(3, 5, Link(), terms, clocks=(0, 0, HOUR))
+    assert world.governed is not None
+    world.run(20 * SECOND)
+    code = make_code(world, 0)
+    world.run(5 * SECOND)
+
+    take_code(world, 2, code)
+    world.run(MINUTE)
+
+    assert world.nodes[0].runner is not None
+    reference = world.nodes[0].runner.groups[world.governed].aside.reference
+    assert reference.members[world.nodes[2].identity.peer_id].offset > MINUTE
