@@ -2,28 +2,41 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from textual.content import Content
 
 from chat_tui.demo.painting.setting import Setting
-from chat_tui.keys.table import with_keys
+from chat_tui.keys.table import Chosen, with_keys
 from chat_tui.wording.clicks import clickable
 
 KEY_ID: Final = re.compile(r"\{(\w+)\}")
 ARROWS: Final = {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}
 
 
-def key_lines(at: Setting) -> list[Content]:
+def key_lines(at: Setting) -> Sequence[Content]:
     """Return the keys: as many as fit; how to see all of them, and how to leave, are always two."""
     rows = 1 if at.is_low else 2
-    parts = [_key(key, word, at) for key, word in at.keys]
-    while len(lines := _filled(parts, at.width)) > rows:
+    return _lines(at.keys, tuple(at.chosen.items()), rows, at.width, is_ascii=at.is_ascii)
+
+
+@lru_cache(maxsize=4)  # they stay the same while frame after frame is drawn
+def _lines(
+    keys: tuple[tuple[str, str], ...],
+    chosen: tuple[tuple[str, tuple[str, ...]], ...],
+    rows: int,
+    width: int,
+    *,
+    is_ascii: bool,
+) -> Sequence[Content]:
+    parts = [_key(key, word, dict(chosen), is_ascii=is_ascii) for key, word in keys]
+    while len(lines := _filled(parts, width)) > rows:
         del parts[-3]
-    return lines
+    return tuple(lines)
 
 
-def _key(key: str, word: str, at: Setting) -> Content:
+def _key(key: str, word: str, chosen: Chosen, *, is_ascii: bool) -> Content:
     """Return a key, or two, and what it does; a click on it does the same.
 
     Of a range of keys a click would choose the first: that has none.
@@ -34,15 +47,16 @@ def _key(key: str, word: str, at: Setting) -> Content:
     for number, text in enumerate(between):
         part += Content.styled(text, "bold $accent")
         if number < len(ids):
-            part += _clickable(_named(ids[number], at), "" if is_range else ids[number])
+            named = _named(ids[number], chosen, is_ascii=is_ascii)
+            part += _clickable(named, "" if is_range else ids[number])
     is_one = len(ids) == 1 and not is_range
     return part + _clickable(Content(f" {word}"), ids[0] if is_one else "") + " "
 
 
-def _named(id_: str, at: Setting) -> Content:
+def _named(id_: str, chosen: Chosen, *, is_ascii: bool) -> Content:
     """Return the name of a key, an arrow for one that has an arrow on it."""
-    name = with_keys(f"{{{id_}}}", at.chosen)
-    return Content.styled(name if at.is_ascii else ARROWS.get(name, name), "bold $accent")
+    name = with_keys(f"{{{id_}}}", chosen)
+    return Content.styled(name if is_ascii else ARROWS.get(name, name), "bold $accent")
 
 
 def _clickable(content: Content, id_: str) -> Content:
