@@ -333,7 +333,7 @@ async def test_without_colours_the_chosen_row_is_underlined(
     monkeypatch.setenv("NO_COLOR", "1")
     app = screen_of(scenes.empty())
     async with app.run_test(size=(80, 24)) as pilot:
-        for key, row in (("ctrl+p", "Quit"), ("f6", "  name ")):
+        for key, row in (("ctrl+p", "Help"), ("f6", "  name ")):
             await pilot.press(key)
             await pilot.pause()
             lines = app.screen._compositor.render_strips()
