@@ -377,6 +377,22 @@ class Governing:
         owes = beat.op_count < len(self.governance.dag)
         self.beats.heard(peer, beat.dag_heads, lacks=lacks, owes=owes, now=now)
 
+    def is_unaware(self, peer: PeerId, payload: bytes) -> bool:
+        """Return whether a peer who is out does not know that, by the heads that it tells.
+
+        Raises:
+            RemoteError: it is no heartbeat, or of another channel.
+        """
+        beat = decode_heartbeat(payload)
+        self._check_group(beat.group)
+        if self.is_in(peer) is not False:
+            return False
+        act = self._took_out(Key(bytes.fromhex(peer)))
+        assert act is not None
+        dag = self.governance.dag
+        known = dag.closure([head for head in beat.dag_heads if head in dag.numbers])
+        return not (known or 0) & act.bit
+
     def on_request(
         self, peer: PeerId, payload: bytes, now: Nanos, *, newest: bool
     ) -> list[values.Effect]:

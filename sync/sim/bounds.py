@@ -20,7 +20,16 @@ from sync.calimero.log import delta_messages
 from sync.calimero.state import registers, tree
 from sync.calimero.state.contents import StateKind
 from sync.check import message as check_message
-from sync.group import aside, history_loading, logs, relays, stating, typing_notices, writer
+from sync.group import (
+    aside,
+    history_loading,
+    logs,
+    relays,
+    stating,
+    typing_notices,
+    values,
+    writer,
+)
 from sync.group.group import Group
 from sync.manager import histories
 from sync.p2panda import messages, sending
@@ -347,6 +356,11 @@ def _nearby(group: Group) -> int:
     return 0 if group.governing is None else len(group.governing.nearby)
 
 
+def _joining(one: Runner) -> int:
+    """Return how many have a link that a group does not know of yet, as one that was rebuilt."""
+    return sum([type(each.event) is values.PeerJoined for each in one.inputs._queue])  # noqa: SLF001
+
+
 def _ops(group: Group) -> int:
     governing = group.governing
     return 0 if governing is None else len(governing.governance.dag)
@@ -358,7 +372,7 @@ def _scale(one: Runner) -> Scale:
         stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
         outside=sum([_outside(group) for group in groups]),
         ops=sum([_ops(group) for group in groups]),
-        links=sum([len(group.peers) + _nearby(group) for group in groups]),
+        links=sum([len(group.peers) + _nearby(group) for group in groups]) + _joining(one),
         channels=len(groups),
         filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),
     )

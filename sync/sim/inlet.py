@@ -4,12 +4,13 @@ The counterpart of `sync.sim.outlet`.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sync.machine import ChannelId, MessageId
 from sync.runner.input_queue import Addressed
-from sync.sds.message import Message
+from sync.sds.message import Delivery, Message
 from sync.sim.governance.levels import Levels
 from sync.sim.links import Links
 from sync.sim.measure import Meter
@@ -84,7 +85,7 @@ class Inlet:
             rows = node.disks[channel].rows
             asked = [one for one in message.repair_request if one.message_id in rows]
             self.meter.requests_heard += bool(asked)
-        pending = node.runner.groups[channel].sds.outgoing.pending
+        pending = _pending(node, channel)
         if not pending or message.lamport is None:
             return
         witness = frame.room.witness
@@ -95,3 +96,16 @@ class Inlet:
             many = len(pending) > HINT_CHANCES_MAX
             lacks = len(pending) if many else sum([one not in held for one in pending])
             witness.hint_chances += lacks
+
+
+def _pending(node: Node, channel: ChannelId) -> Collection[MessageId]:
+    """Return which lines of a node wait for an acknowledgement, by its disk until it has loaded."""
+    assert node.runner is not None
+    if not node.loading:
+        return node.runner.groups[channel].sds.outgoing.pending
+    me, rows = node.identity.peer_id, node.disks[channel].rows
+    return {
+        one
+        for one, row in rows.items()
+        if row.message.entry.header.author == me and row.delivery is not Delivery.ACKNOWLEDGED
+    }

@@ -4,13 +4,14 @@ import hashlib
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sync.entries.identity import Identity
 from sync.group.group import Group
 from sync.group.records import Record, StoreMessage, in_parts, opened
 from sync.group.snapshots.values import DropSnapshot
 from sync.group.values import PAGE, SessionId
-from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
 from sync.runner.runner import Batch, Runner
@@ -19,6 +20,9 @@ from sync.sim.disk import Disk
 from sync.view.frame_tap import Tap
 from sync.view.view import FrameKind
 from sync.waku.turn import PAYLOADS_MAX
+
+DISK_RETRY: Final = (1 * SECOND, 10 * SECOND)
+"""Pause after the disk refused a commit: the first time, and at most; a live node's is the same."""
 
 
 @dataclass(slots=True)
@@ -142,6 +146,8 @@ class Node:
     """Batch it is handling or committing; until that is done it does nothing else."""
     swaps: list[Swap] = field(default_factory=list)
     """Snapshots that are made history, one after the other."""
+    retry: Nanos = DISK_RETRY[0]
+    """Pause after the next commit that its disk refuses."""
     loading: bool = False
     """Whether it has begun and not loaded its history yet, which fills a turn."""
     unread: Unread = field(default_factory=Unread)

@@ -315,8 +315,10 @@ class Outlet:
         match event:
             case values.OpsArrived():
                 heard = self._levels.takes_ops(node, other)
-            case values.HeartbeatArrived():
+            case values.HeartbeatArrived(_, payload):
                 heard = self._levels.level(node, other) >= Level.GOVERNANCE
+                if not heard:
+                    self._levels.beat_came(node, other, payload)
             case values.StateArrived():
                 heard = self._may_hear(node, self.rooms[channel], sender)
             case _:

@@ -22,7 +22,7 @@ from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.clocks.pongs import own_clock
 from sync.sim.measure import Meter
-from sync.sim.node import Node, Swap
+from sync.sim.node import DISK_RETRY, Node, Swap
 from sync.sim.outlet import READ_AGAIN, Outlet
 from sync.sim.rooms import Rooms
 from sync.sim.signatures import Signatures
@@ -217,8 +217,10 @@ class Turning:
         try:
             tell_looks(batch, self._commit(node, batch.records))
         except StorageError:
-            self._begin_anew(node, batch)
+            self._undo(node, batch)
             return
+        if batch.records:
+            node.retry = DISK_RETRY[0]
         if self.meter.open:
             self._measure_stored(node, batch.records)
         self._let_out(node, batch)
@@ -284,6 +286,20 @@ class Turning:
         if record.status is values.Status.DELIVERED:
             disk, message_id = node.disks[channel], record.message.entry.message_id
             self.rooms[channel].witness.delivered(node.number, disk.rows[message_id], disk)
+
+    def _undo(self, node: Node, batch: Batch) -> None:
+        """Make a node's machines anew at once, and have it handle nothing for a while, as live."""
+        self._begin_anew(node, batch)
+        if node.committing is None:
+            pause = node.committing = Batch()
+            self.time.call(self.time.now + node.retry, partial(self._calmed, node, pause))
+            node.retry = min(2 * node.retry, DISK_RETRY[1])
+
+    def _calmed(self, node: Node, pause: Batch) -> None:
+        if _is_up_with(node, pause):
+            node.committing = None
+            self.streams.cut(node, self.time.now)
+            self._rest(node)
 
     def _begin_anew(self, node: Node, batch: Batch) -> None:
         """Make a node's machines anew from what its disk holds, once that can be read."""

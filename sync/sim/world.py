@@ -29,7 +29,7 @@ from sync.sim.inlet import Inlet
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
-from sync.sim.node import Node, Unread, identity_of
+from sync.sim.node import DISK_RETRY, Node, Unread, identity_of
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.people import People
 from sync.sim.recording import EVERY, Recording
@@ -412,6 +412,7 @@ class World:
             return
         node.runner = None
         node.committing = None
+        node.retry = DISK_RETRY[0]
         node.swaps.clear()
         node.incarnation += 1
         node.streams.clear()

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import OpId
+from sync.errors import RemoteError
 from sync.group import values
 from sync.group.governing import Governing
 from sync.group.group import Group
@@ -88,6 +89,15 @@ class GovernanceLinks:
         """See `sync.net.links.mesh_events.GovernanceEvents`."""
         self._host.noted(channel, peer, FrameKind.HEARTBEAT, payload, sent=False)
         self._host.queue_input(channel, values.HeartbeatArrived(peer, payload))
+
+    def is_unaware(self, peer: PeerId, channel: ChannelId, payload: bytes) -> bool:
+        """See `sync.net.links.mesh_events.GovernanceEvents`."""
+        governing = self._governing(channel)
+        try:
+            return governing is not None and governing.is_unaware(peer, payload)
+        except RemoteError as error:
+            self._host.refused(peer, str(error))
+            return False
 
     def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:
         """See `sync.net.links.mesh_events.GovernanceEvents`."""

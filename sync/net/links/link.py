@@ -52,7 +52,8 @@ STRAY_BURST = float(PROOFS_MAX + 100)
 
 NOTICES_PER_SECOND = 0.1
 NOTICES_BURST = 8.0
-"""Notices of one link that are believed: one a channel in which we are out, or came too late."""
+"""Notices of one link that are believed: one a channel in which we are out, or came too late. So
+many heartbeats of somebody who is out are looked into, too."""
 
 HAND_OVER_AFTER: Nanos = SECOND
 """Time that a member has to prove the newest epoch, for it may just be opening its secret; then it
@@ -124,6 +125,7 @@ class Link:
         default_factory=lambda: Buckets(PRESENCES_PER_SECOND, PRESENCES_BURST)
     )
     _notices: Buckets = field(default_factory=lambda: Buckets(NOTICES_PER_SECOND, NOTICES_BURST))
+    _reminders: Buckets = field(default_factory=lambda: Buckets(NOTICES_PER_SECOND, NOTICES_BURST))
 
     @classmethod
     def over(
@@ -185,6 +187,10 @@ class Link:
     def believes_notice(self, now: Nanos) -> bool:
         """Return whether to look into a notice: whoever sends many is not believed."""
         return self._notices.take_token("", now)
+
+    def reminds(self, now: Nanos) -> bool:
+        """Return whether to see if a peer who is out knows it: not for each of many heartbeats."""
+        return self._reminders.take_token("", now)
 
     def owes_secret(self, channel: ChannelId, epoch: EpochSecret, now: Nanos) -> bool:
         """Return whether to hand over a secret now; then it counts as handed over."""

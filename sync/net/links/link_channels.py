@@ -152,6 +152,8 @@ class LinkChannels:
             case HeartbeatFrame(_, payload):
                 if level >= Level.GOVERNANCE:
                     self._governance.heartbeat_came(link.peer, channel, payload)
+                elif level is Level.STUB and link.reminds(link.heard_at):
+                    self._remind(link, channel, payload)
             case SecretFrame(_, number, op, secret):
                 if level is Level.FULL:
                     given = EpochSecret(number, op, secret)
@@ -159,6 +161,11 @@ class LinkChannels:
             case NoticeFrame(_, told):
                 if self._secrets.is_governed(channel) and link.believes_notice(link.heard_at):
                     self._governance.told(link.peer, channel, told)
+
+    def _remind(self, link: Link, channel: ChannelId, payload: bytes) -> None:
+        """Tell a peer once more that it is out, if its heads show that it has not learnt it."""
+        if self._governance.is_unaware(link.peer, channel, payload):
+            link.send(NoticeFrame(channel, NOTICES[Level.STUB]))
 
     def look_after(self, link: Link) -> None:
         """Do what was put off; a few times a second."""

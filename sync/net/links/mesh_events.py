@@ -28,6 +28,9 @@ class GovernanceEvents(Protocol):
     def heartbeat_came(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """A peer tells the heads of governance that it has."""
 
+    def is_unaware(self, peer: PeerId, channel: ChannelId, payload: bytes) -> bool:
+        """Return whether somebody who is out does not know that, by the heads that it tells."""
+
     def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:
         """A member hands over the secret of an epoch, to be believed once it opens older ones."""
 

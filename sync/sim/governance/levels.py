@@ -140,8 +140,17 @@ class Levels:
         elif level is Level.GOVERNANCE:
             self._feed(node, values.GovernanceLinked(peer, here=True), self.channel)
         elif level is Level.STUB:
-            offered = values.OpsOffered(node.identity.peer_id)
-            self._later(lambda: self._feed(other, offered, self.channel))
+            self._tell_out(node, other)
+
+    def beat_came(self, node: Node, other: Node, payload: bytes) -> None:
+        """Tell one who is out so, once more, if the heads that it tells show that it is unaware."""
+        governing, peer = _governing(node, self.channel), other.identity.peer_id
+        if self.level(node, other) is Level.STUB and governing.is_unaware(peer, payload):
+            self._tell_out(node, other)
+
+    def _tell_out(self, node: Node, other: Node) -> None:
+        offered = values.OpsOffered(node.identity.peer_id)
+        self._later(lambda: self._feed(other, offered, self.channel))
 
     def _join(self, node: Node, other: Node) -> None:
         peer = other.identity.peer_id

@@ -117,6 +117,8 @@ class Insiders:
         self.people: dict[tuple[PeerId, ChannelId], bool] = {}
         self.near: set[tuple[PeerId, ChannelId]] = set()
         self.heard: list[tuple[str, PeerId, ChannelId, object]] = []
+        self.old_heads: set[bytes] = set()
+        """Heartbeats of somebody who does not know that they are out."""
 
     def is_in(self, peer: PeerId, channel: ChannelId) -> bool | None:
         return self.people.get((peer, channel))
@@ -129,6 +131,10 @@ class Insiders:
 
     def heartbeat_came(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         self.heard.append(("heartbeat", peer, channel, payload))
+
+    def is_unaware(self, peer: PeerId, channel: ChannelId, payload: bytes) -> bool:
+        self.heard.append(("of one who is out", peer, channel, payload))
+        return payload in self.old_heads
 
     def secret_came(self, peer: PeerId, channel: ChannelId, given: EpochSecret) -> None:
         self.heard.append(("secret", peer, channel, given))

@@ -7,6 +7,7 @@ import pytest
 from sync.calimero.governance.keys import EpochSecret
 from sync.calimero.governance.ops import Role, SetRole
 from sync.entries.changes import Reactions
+from sync.machine import SECOND
 from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
@@ -112,6 +113,26 @@ async def test_who_was_away_when_removed_is_told_and_learns_no_later_op(tmp_path
         again = alice.node.mesh.peers.link_to(mallory.me)
         assert again is not None
         assert not again.membership._shown  # no proof was shown to who is out
+
+
+async def test_who_missed_that_they_are_out_is_told_again_by_their_own_heartbeat(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        club = await found(alice)
+        await together(club, alice, bob)
+        link = bob.node.mesh.peers.link_to(alice.me)
+        assert link is not None
+        while link.believes_notice(bob.clock.now()):
+            pass  # so many came before
+        await remove(alice, club, bob)
+        await until(lambda: level(alice, bob, club) is Level.STUB, "alice has let go of him")
+        assert role(bob, club, bob) is Role.MEMBER
+
+        for one in (alice, bob):
+            one.clock.forward(40 * SECOND)
+
+        await until(lambda: role(bob, club, bob) is Role.NONE, "bob knows it")
 
 
 @pytest.mark.parametrize("rotations", [0, EPOCHS_SHOWN_MAX + 1])

@@ -4,7 +4,7 @@ import pytest
 
 from sync.calimero.governance.keys import EpochSecret
 from sync.machine import SECOND, ChannelId
-from sync.net.links.frames import NoticeFrame, OpFrame, SecretFrame, Told
+from sync.net.links.frames import HeartbeatFrame, NoticeFrame, OpFrame, SecretFrame, Told
 from sync.net.links.levels import Level
 from sync.net.links.link import HAND_OVER_AFTER, NOTICES_BURST
 from tests.support.sync.nodes import HOST, Station, stations, until
@@ -105,7 +105,8 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
         pongs = len(bob.pongs)
         await until(lambda: len(bob.pongs) > pongs or _ping(bob), "all of it is read")
         assert not alice.frames
-        assert [kind for kind, *_ in alice.governance.heard if kind != "op"] == []
+        kinds = {kind for kind, *_ in alice.governance.heard}
+        assert kinds <= {"op", "of one who is out"}, "no heartbeat of his is taken"
 
         alice.governance.people[bob.me, CLUB] = True
         alice.mesh.channels.weigh_all(CLUB)
@@ -241,6 +242,32 @@ async def test_of_many_notices_few_are_believed() -> None:
         heard = len(alice.governance.heard)
         assert 0 < heard <= NOTICES_BURST + 2
         alice.clock.forward(SECOND)
+
+
+async def test_who_is_out_and_tells_heads_of_before_is_told_so_again_and_not_for_each_of_many() -> (
+    None
+):
+    alice, bob = station("alice", NEW), station("bob", NEW)
+    knows(bob, alice)
+    alice.governance.people[bob.me, CLUB] = False
+    alice.governance.old_heads.add(b"old")
+    async with stations(alice, bob):
+        await bob.mesh.connect(HOST, alice.port)
+        await until(lambda: bob.governance.heard, "bob is told that he is out")
+        bob.governance.heard.clear()
+        link = bob.mesh.peers.link_to(alice.me)
+        assert link is not None
+
+        link.send(HeartbeatFrame(CLUB, b"new"), HeartbeatFrame(CLUB, b"old"))
+        await until(lambda: bob.governance.heard, "and again")
+        link.send(*[HeartbeatFrame(CLUB, b"old")] * 100)
+        pongs = len(bob.pongs)
+        await until(lambda: len(bob.pongs) > pongs or _ping(bob), "all are read")
+
+        assert {what for *_, what in bob.governance.heard} == {Told.OUT}
+        assert len(bob.governance.heard) < NOTICES_BURST
+        assert len(alice.governance.heard) <= NOTICES_BURST + 1
+        assert {kind for kind, *_ in alice.governance.heard} == {"of one who is out"}
 
 
 @pytest.mark.parametrize("bob_dials", [True, False])

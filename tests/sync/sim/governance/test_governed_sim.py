@@ -250,3 +250,20 @@ def test_who_is_let_in_tells_of_their_clock() -> None:
     assert world.nodes[0].runner is not None
     reference = world.nodes[0].runner.groups[world.governed].aside.reference
     assert reference.members[world.nodes[2].identity.peer_id].offset > MINUTE
+
+
+def test_who_is_removed_while_their_disk_refuses_learns_it_afterwards() -> None:
+    world = World(3, 1, Link(), Terms(governed=True))
+    assert world.governed is not None
+    world.run(20 * SECOND)
+    world.fill_disk(2)
+    world.act(0, removal(world, 0, key_of(world, 2)))
+    world.run(MINUTE)
+    stored = [len(node.disks[world.governed].ops) for node in world.nodes]
+
+    world.free_disk(2)
+    world.run(MINUTE)
+
+    assert stored[2] < stored[0]
+    assert roles(world, 2)[key_of(world, 2)] is Role.NONE
+    world.check()
