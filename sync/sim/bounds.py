@@ -357,8 +357,9 @@ def _nearby(group: Group) -> int:
 
 
 def _joining(one: Runner) -> int:
-    """Return how many have a link that a group does not know of yet, as one that was rebuilt."""
-    return sum([type(each.event) is values.PeerJoined for each in one.inputs._queue])  # noqa: SLF001
+    """Return how many came or went of whom a group does not know that yet, as one made anew."""
+    moves = (values.PeerJoined, values.PeerGone)
+    return sum([isinstance(each.event, moves) for each in one.inputs._queue])  # noqa: SLF001
 
 
 def _ops(group: Group) -> int:
