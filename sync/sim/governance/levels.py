@@ -5,11 +5,13 @@ somebody with a code the one that was the newest when the code was made.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import NamedTuple
 
 from sync.calimero.governance.ops import OpId
 from sync.entries.identity import Identity
+from sync.errors import RemoteError
 from sync.group import values
 from sync.group.governing import Governing
 from sync.machine import ChannelId
@@ -144,9 +146,11 @@ class Levels:
 
     def beat_came(self, node: Node, other: Node, payload: bytes) -> None:
         """Tell one who is out so, once more, if the heads that it tells show that it is unaware."""
-        governing, peer = _governing(node, self.channel), other.identity.peer_id
-        if self.level(node, other) is Level.STUB and governing.is_unaware(peer, payload):
-            self._tell_out(node, other)
+        if self.level(node, other) is not Level.STUB:
+            return
+        with suppress(RemoteError):  # a hostile member's: nothing comes of it
+            if _governing(node, self.channel).is_unaware(other.identity.peer_id, payload):
+                self._tell_out(node, other)
 
     def _tell_out(self, node: Node, other: Node) -> None:
         offered = values.OpsOffered(node.identity.peer_id)
