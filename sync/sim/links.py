@@ -132,6 +132,8 @@ class Mesh:
 
     def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
         """The other ends notice at once, or by its silence, unless it is back before."""
+        if unnoticed and self._around.levels is not None:
+            self._around.levels.stopped(node)
         for number in sorted(node.joined):
             other = self._around.nodes[number]
             if unnoticed:

@@ -21,6 +21,8 @@ from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.clocks.pongs import own_clock
+from sync.sim.disk import Disk
+from sync.sim.invariants import Witness
 from sync.sim.measure import Meter
 from sync.sim.node import DISK_RETRY, Node, Swap
 from sync.sim.outlet import READ_AGAIN, Outlet
@@ -94,7 +96,10 @@ class Turning:
         if self.tells_clocks():
             node.runner.feed_all(own_clock(node))
         for channel, disk in node.disks.items():
-            node.runner.add_channel(self.rooms[channel].membership, disk.restore())
+            room = self.rooms[channel]
+            node.runner.add_channel(room.membership, disk.restore())
+            if node.number < room.witness.hostile_from:
+                _see(node, disk, room.witness)
         node.loading = True
         self.wake(node, self.time.now)
 
@@ -410,3 +415,11 @@ def _reads(release: Release) -> bool:
             return True
         case _:
             return False
+
+
+def _see(node: Node, disk: Disk, witness: Witness) -> None:
+    """Show what the disk has at a start, also what a crash kept from being shown before."""
+    shown = witness.shown[node.number]
+    for _, message_id in disk.log():
+        if message_id not in shown:
+            witness.delivered(node.number, disk.rows[message_id], disk)

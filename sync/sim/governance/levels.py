@@ -96,6 +96,11 @@ class Levels:
         self._change(one, other, Level.NONE)
         self._change(other, one, Level.NONE)
 
+    def stopped(self, node: Node) -> None:
+        """A node has no link any more, and nobody has noticed."""
+        for pair in [pair for pair in self._levels if pair[0] == node.number]:
+            del self._levels[pair]
+
     def weigh_all(self, node: Node) -> None:
         """Find the levels at a node anew: others may be in now, or out."""
         for number in sorted(node.joined):

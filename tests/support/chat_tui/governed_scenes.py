@@ -23,10 +23,10 @@ from sync.group.ingest import message_of
 from sync.group.values import Retrieved
 from sync.machine import MILLISECOND, SECOND, ChannelId
 from sync.sds.wire import encode_canonical
+from sync.sim.governance.codes import governing_of
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.support.sync.entries import Author
-from tests.support.sync.governed_sim import governing_of
 
 NAMES: Final = ("alice", "bob", "carol", "mallory")
 ALICE, BOB, CAROL, MALLORY = range(4)

@@ -9,8 +9,8 @@ from sync.calimero.governance.ops import Key, Leave, Role, SetRole
 from sync.machine import SECOND
 from sync.sds.incoming import MISSING_MAX
 from sync.sim.bounds import check_bounds, tables
+from sync.sim.governance.codes import removal
 from sync.sim.world import Terms, World
-from tests.support.sync.governed_sim import removal
 
 
 @pytest.fixture(scope="module")

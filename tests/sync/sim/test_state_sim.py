@@ -9,8 +9,8 @@ from sync.calimero.state.registers import Registers
 from sync.machine import SECOND
 from sync.manager.registry import WITH_STATE
 from sync.sessions.values import Plane, SessionEnded
+from sync.sim.governance.codes import removal
 from sync.sim.world import Terms, World
-from tests.support.sync.governed_sim import removal
 
 SIZE = 4
 

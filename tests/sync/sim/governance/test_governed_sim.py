@@ -5,7 +5,6 @@ import random
 import pytest
 
 from sync.calimero.governance.ops import (
-    Access,
     Add,
     Join,
     Key,
@@ -20,10 +19,10 @@ from sync.calimero.governance.ops import (
 from sync.calimero.governance.projection import State
 from sync.entries.identity import Identity
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND
-from sync.sim.governance.codes import governing_of, make_code, take_code
+from sync.sim.governance.codes import governing_of, make_code, removal, take_code
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
-from tests.support.sync.governed_sim import removal
+from tests.support.sync.governed_sim import drawn_about, key_of
 
 BAD = Link(delay=(1 * MILLISECOND, 80 * MILLISECOND), loss=0.15, duplicate=0.05)
 SIDES = ((0, 1, 5), (2, 3, 4, 6))
@@ -36,10 +35,6 @@ STRANGERS = (5, 6)
 SIZE = 7
 
 
-def key_of(world: World, number: int) -> Key:
-    return Key(world.nodes[number].identity.public_key)
-
-
 def stranger(rng: random.Random) -> Identity:
     return Identity.from_seed(rng.randbytes(32), rng.randbytes(32))
 
@@ -47,12 +42,8 @@ def stranger(rng: random.Random) -> Identity:
 def drawn(world: World, actor: int, rng: random.Random) -> Op:
     other = key_of(world, rng.choice([one for one in range(1, SIZE) if one != actor]))
     match rng.randrange(6):
-        case 0:
-            return removal(world, actor, other)
-        case 1:
-            return SetRole(other, rng.choice([Role.READER, Role.MEMBER, Role.ADMIN]))
-        case 2:
-            return SetPolicy(Policy(write=rng.choice([Access.MEMBERS, Access.ADMINS])))
+        case 0 | 1 | 2:
+            return drawn_about(world, actor, other, rng)
         case 3:
             new = stranger(rng)
             return Add(Key(new.public_key), new.noise_public, Role.MEMBER)

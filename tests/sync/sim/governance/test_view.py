@@ -3,11 +3,11 @@
 from sync.calimero.governance.ops import Key
 from sync.entries.changes import Reactions
 from sync.machine import SECOND
+from sync.sim.governance.codes import removal
 from sync.sim.network import Link
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
 from sync.view.view import Event, LineChanged, LooksShown, MessageShown
-from tests.support.sync.governed_sim import removal
 
 
 def test_lines_are_read_again_when_their_author_is_removed_and_when_a_late_one_comes() -> None:

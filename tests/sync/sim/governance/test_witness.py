@@ -9,10 +9,10 @@ from sync.calimero.governance.projection import Projection, Reason, State
 from sync.calimero.governance.verdicts import verdict_at_cut
 from sync.group import governing
 from sync.machine import SECOND
+from sync.sim.governance.codes import removal
 from sync.sim.governance.witness import GovernanceWitness
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
-from tests.support.sync.governed_sim import removal
 
 
 def removed_in_a_cut() -> World:
