@@ -54,6 +54,7 @@ class Troubles:
             (1, self.crash_in_commit),
             (2, self.refuse),
             (1, self.cut),
+            (1, self.set_clock),
         )
 
     def run(self) -> World:
@@ -75,10 +76,11 @@ class Troubles:
         world.heal()
         for number in range(SIZE):
             self.mend(number)
+            world.set_clock(number, 0)
         world.run(5 * MINUTE)
         for number in range(SIZE):
             world.restart(number)  # who was doomed met its commit only now
-        world.run(5 * MINUTE)
+        world.run(40 * MINUTE)  # until what was stamped ahead takes its place
         return world
 
     def is_able(self, number: int) -> bool:
@@ -153,6 +155,11 @@ class Troubles:
                 world.make_one_way(number, other)
             case _:
                 world.stall(number, other)
+
+    def set_clock(self, number: int) -> None:
+        """Set a wall clock right, or wrong by what is let pass, or by more."""
+        ahead = self.rng.choice((0, 3 * MINUTE, -3 * MINUTE, 20 * MINUTE, -20 * MINUTE))
+        self.world.set_clock(number, ahead)
 
     def mend(self, number: int) -> None:
         """Let a node's disk be well, and the node up."""
