@@ -50,12 +50,13 @@ def demo(wishes: Wishes) -> int:
     if wishes.cast is not None:
         return _cast(wishes, wishes.cast)
     record, number, played = wishes.record, wishes.scenario, _beginning(wishes)
-    if wishes.as_lines or not _has_screen():
-        chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
-        if record is not None and len(chosen) > 1:
+    as_lines = wishes.as_lines or not _has_screen()
+    if record is not None:  # a file that cannot be written is told before anything is played
+        if as_lines and number is None:
             raise LocalError("Say which scenario to record: --scenario 3, for example.")
-        if record is not None:  # a file that cannot be written is told before anything is played
-            recording.save(record, played)
+        recording.save(record, played)
+    if as_lines:
+        chosen = SCENARIOS if number is None else (SCENARIOS[number - 1],)
         status = 0
         for one in chosen:
             run = Run(scenario(one.number, wishes.people), played.seed)
@@ -69,8 +70,6 @@ def demo(wishes: Wishes) -> int:
     from chat_tui.demo.screen import DemoScreen
 
     course = Course(once=wishes.once, alone=number is not None)
-    if record is not None:
-        recording.save(record, played)
     glyphs = usual_glyphs(os.environ)
     screen = DemoScreen(
         played=played, speed=wishes.speed, record=record, course=course, glyphs=glyphs

@@ -73,7 +73,8 @@ async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> No
                 for event in sorted(alice.shown(MessageShown), key=lambda one: one.line.position)
             ]
             # on a busy machine some come by SDS-R before a session brings them
-            assert 0.9 * len(lines) <= sum(event.got for event in bob.shown(SyncShown))
+            got = sum(event.got for event in bob.shown(SyncShown))
+            assert 0.9 * len(lines) <= got <= len(lines)
             # one session, or on a busy computer two
             assert sum(event.bytes_in for event in bob.shown(SyncShown)) > len(lines) * 100
             assert bob.shown(SyncShown)[-1].elapsed_ns > 0
