@@ -60,6 +60,21 @@ LINKS: Final = frozenset(
 )
 """Inputs that the manager hears of, or whoever announces."""
 
+BEGINNING: Final = frozenset(
+    {
+        values.OwnClock,
+        values.ReferenceClock,
+        values.MemberClock,
+        values.Restored,
+        values.SnapshotSwapped,
+        values.PeerJoined,
+        values.PeerAnnounced,
+        values.GovernanceLinked,
+        values.Audience,
+    }
+)
+"""Inputs with which machines begin that are made anew."""
+
 TELLING: Final = (values.Deliver, values.Previewed)
 """Effects that show a message, as it looks."""
 
@@ -327,10 +342,7 @@ class Runner:
         """
         batch = batch or Batch()
         self._now = now
-        if self._rebuilt:
-            for rebuilt in self._rebuilt:
-                self._manage(rebuilt, now)
-            self._rebuilt.clear()
+        self._tell_rebuilt(now)
         due = self.deadline()
         if due is not None and due <= now:
             self._tick(now, batch)
@@ -342,6 +354,26 @@ class Runner:
             if enough is not None and enough():
                 break
         return batch
+
+    def begin(self, now: Nanos) -> Batch:
+        """Handle that with which machines begin that were just made anew, and nothing else.
+
+        They then know their history and who is linked, whatever becomes of the batch. Another turn
+        may add to it; it must not be let out before the next one of what waits.
+        """
+        batch = Batch()
+        self._now = now
+        self._tell_rebuilt(now)
+        while any(type(one.event) in BEGINNING for one in self.inputs.next_ones(1)):
+            addressed, weight = self.inputs.take()
+            batch.held += weight
+            self._handle(addressed, now, batch)
+        return batch
+
+    def _tell_rebuilt(self, now: Nanos) -> None:
+        for rebuilt in self._rebuilt:
+            self._manage(rebuilt, now)
+        self._rebuilt.clear()
 
     def rebuild(self, states: Mapping[ChannelId, values.ChannelState]) -> None:
         """Begin anew from what the disk holds, with the peers of now.

@@ -156,11 +156,14 @@ class Turning:
 
     # --- One turn ------------------------------------------------------------------------------
 
-    def turn(self, node: Node) -> None:
-        """One turn of the runner: handle what waits, then commit, which takes a while."""
+    def turn(self, node: Node, begun: Batch | None = None) -> None:
+        """One turn of the runner: handle what waits, then commit, which takes a while.
+
+        It adds to what machines have `begun` with that were made anew, if they have.
+        """
         assert node.runner is not None
         enough = self._enough(node) if self.work else None
-        batch = node.runner.turn(self.time.now + node.machine_offset, enough)
+        batch = node.runner.turn(self.time.now + node.machine_offset, enough, begun)
         if node.loading and any(map(_loads, batch.inputs)):
             node.loading = False
         if batch.failures:
@@ -296,15 +299,16 @@ class Turning:
         """Make a node's machines anew at once, and have it handle nothing for a while, as live."""
         self._begin_anew(node, batch)
         if node.committing is None:
-            pause = node.committing = Batch()
-            self.time.call(self.time.now + node.retry, partial(self._calmed, node, pause))
+            assert node.runner is not None
+            begun = node.committing = node.runner.begin(self.time.now + node.machine_offset)
+            self.time.call(self.time.now + node.retry, partial(self._calmed, node, begun))
             node.retry = min(2 * node.retry, DISK_RETRY[1])
 
-    def _calmed(self, node: Node, pause: Batch) -> None:
-        if _is_up_with(node, pause):
+    def _calmed(self, node: Node, begun: Batch) -> None:
+        if _is_up_with(node, begun):
             node.committing = None
             self.streams.cut(node, self.time.now)
-            self._rest(node)
+            self.turn(node, begun)
 
     def _begin_anew(self, node: Node, batch: Batch) -> None:
         """Make a node's machines anew from what its disk holds, once that can be read."""

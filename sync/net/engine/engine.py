@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeVar
 from sync.calimero.governance.ops import Op, OpId
 from sync.errors import LEFT, ChatError, LocalError, RemoteError, StorageError
 from sync.group import values
+from sync.group.group import Group
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.checks.early_checks import EarlyChecks
 from sync.net.clock import Clock
@@ -105,6 +106,8 @@ class Engine:
         self._meanwhile = Newest()
         """Inputs of peers that came while the disk refused, and are not told again."""
         self._is_stale = False
+        self._begun: Batch | None = None
+        """That with which machines began that were made anew, for the next commit."""
         self._own = OwnInputs()
         self._retry = DISK_RETRY[0]
         """Seconds to wait after the disk refuses the next time."""
@@ -288,7 +291,8 @@ class Engine:
             self._is_stale = False
             await self._rebuild()
         batch = await self._gather()
-        taken = self.runner.inputs.taken
+        groups, taken = self.runner.groups, self.runner.inputs.taken
+        swapping = [groups[channel] for channel in batch.swaps if channel in groups]
         self._report(batch)
         self._checks.begin(hurried=self._is_hurried)  # while it is committed
         try:
@@ -304,8 +308,8 @@ class Engine:
             await self._release(batch)
             self._done_with(taken)
             self._tell_staged(batch)
-            for channel in batch.swaps:
-                await self._swap(channel)
+            for group in swapping:
+                await self._swap(group)
             if batch.begin_anew:
                 await self._rebuild()
             self._retry = DISK_RETRY[0] if batch.records else self._retry
@@ -319,7 +323,7 @@ class Engine:
         may happen that may happen while a batch is committed.
         """
         until = self._clock.now() + GROUP
-        batch = Batch()
+        batch, self._begun = self._begun or Batch(), None
         await self._check()
         self._turn(batch)
         while self._goes_on(batch) and self._clock.now() < until:
@@ -375,7 +379,7 @@ class Engine:
     async def _rest(self) -> None:
         """Wait for an input or a deadline."""
         self._wake.clear()
-        if self.runner.busy or self._is_stale:
+        if self.runner.busy or self._is_stale or self._begun is not None:
             return
         due = self.runner.deadline()
         timeout = None if due is None else max(0, due - self._clock.now()) / SECOND
@@ -404,14 +408,25 @@ class Engine:
                 self._own.fail(addressed.event, error)
         self._releaser.begin_anew()
         await self._rebuild()  # at once: what did not happen is not shown meanwhile either
+        self._begin_machines()
         self._ill = True
         await asyncio.sleep(wait)
         self._releaser.begin_anew()  # streams that peers opened meanwhile
         self._get_well()
 
+    def _begin_machines(self) -> None:
+        """Have machines made anew know the history and who is linked, before the disk is tried.
+
+        All that comes of it waits for the next commit, but for what they say of themselves.
+        """
+        began = self._clock.now()
+        self._begun = self.runner.begin(began)
+        self._measure(began)
+
     async def _rebuild(self) -> None:
         """Make all machines anew from what the disk holds; meanwhile, take nothing from peers."""
         self._ill = True
+        self._begun = None  # of machines that are gone
         states = {
             channel: await self.patiently(partial(self._journal.restore, channel))
             for channel in list(self.runner.groups)
@@ -430,22 +445,22 @@ class Engine:
             if isinstance(record, STAGING):
                 self._releaser.staged(record)
 
-    async def _swap(self, channel: ChannelId) -> None:
-        """Make a staged snapshot the channel's history, and its machines anew from that.
+    async def _swap(self, group: Group) -> None:
+        """Make the staged snapshot of a channel its history, and its machines anew from that.
 
         What peers send meanwhile waits, as far as there is room; for a line of ours the swap stands
         aside, and all that waits has its turn with it. Where the disk refuses, the pages stay, and
         are tried again when the machines are made anew.
         """
-        group = self.runner.groups.get(channel)
-        if group is None:
-            return  # left meanwhile
+        channel = group.channel
+        if self.runner.groups.get(channel) is not group:
+            return  # left, or made anew meanwhile, which begins the swap anew
         swap = self._journal.swap(channel, group.begin_replay(self._clock.now()))
         try:
             while not await swap.go_on(lambda: self.runner.has_own):
                 await self._turn_once()
                 if self.runner.groups.get(channel) is not group:
-                    return  # left, or begun anew, which begins the swap anew
+                    return
         except StorageError as error:
             self._releaser.notify(Notice(str(error), Level.ERROR))
         state = await self.patiently(partial(self._journal.restore, channel))

@@ -1,7 +1,6 @@
 """Whole nodes on 127.0.0.1 with real disks: what people see when things go wrong."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from zeroconf import ServiceInfo
 
 from chat_tui.debug.state_sections import refusals
 from sync.entries.identity import short_fingerprint
-from sync.errors import LocalError, RemoteError, StorageError
+from sync.errors import LocalError, RemoteError
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.net.clock import draw
 from sync.net.discovery.mdns import SERVICE, TXT_VERSION, Discovery
@@ -36,26 +35,12 @@ from tests.support.sync.nodes import (
     meet,
     next_frame,
     session,
-    texts,
     until,
 )
 
 pytestmark = pytest.mark.net
 
 EVE = identity("eve").peer_id
-
-
-@asynccontextmanager
-async def full_disk(of: Host) -> AsyncIterator[None]:
-    """While inside, the database of `of` may not grow: SQLite itself says that the disk is full."""
-
-    def limit(db: sqlite3.Connection, pages: str) -> None:
-        (now,) = db.execute("PRAGMA page_count").fetchone()
-        db.execute(f"PRAGMA max_page_count = {pages or now}")
-
-    await of.database.read(lambda db: limit(db, ""))
-    yield
-    await of.database.read(lambda db: limit(db, "1000000"))
 
 
 @asynccontextmanager
@@ -315,50 +300,6 @@ async def test_messages_are_stamped_with_the_median_of_clocks_that_are_near(tmp_
         stamp = alice.shown(MessageShown)[-1].line.created_ns
 
         assert before - SECOND < stamp - MINUTE < alice.clock.wall() + SECOND
-
-
-# --- Disks -------------------------------------------------------------------------------------
-
-
-async def test_what_a_full_disk_refuses_is_said_to_its_writer_and_did_not_happen(
-    tmp_path: Path,
-) -> None:
-    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
-        await meet(alice, bob)
-        async with full_disk(alice):
-            with pytest.raises(StorageError, match="free some space"):
-                await alice.write(TEA, "x" * 15_000)
-        first = await alice.write(TEA, "after that")
-        await until(bob.texts, "bob reads the next line")
-
-        assert "free some space" in alice.notices()
-        assert alice.texts() == ["after that"]
-        assert bob.texts() == ["after that"]
-        assert [event.line.message_id for event in bob.shown(MessageShown)] == [first]
-
-
-async def test_who_cannot_store_keeps_its_links_and_catches_up_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sync.runner.input_queue.CROWDED", 4)
-    monkeypatch.setattr(
-        "sync.runner.input_queue.QUEUE_MAX", 60
-    )  # so that what piles up breaks a link
-    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
-        await meet(alice, bob)
-        lines = texts(100, 3_000)
-        async with full_disk(bob):
-            for line in lines:
-                await alice.write(TEA, line)
-            await until(lambda: "free some space" in bob.notices(), "bob's disk is full")
-            stored = await bob.database.read(
-                lambda db: int(db.execute("SELECT count(*) FROM messages").fetchone()[0])
-            )
-
-            assert len(bob.texts()) == stored < len(lines)
-        await until(lambda: sorted(bob.texts()) == sorted(lines), "bob catches up")
-
-        assert bob.states(alice) == alice.states(bob) == [PeerState.UP]
 
 
 async def test_a_profile_that_is_open_twice_is_told_so_once(tmp_path: Path) -> None:

@@ -165,6 +165,33 @@ def test_what_the_person_asked_for_survives_a_failed_commit_of_something_else() 
     assert any(isinstance(effect, values.BroadcastStored) for effect in alice.released)
 
 
+def test_machines_made_anew_know_their_history_and_peers_before_anything_is_committed() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, values.Audience(3))
+    alice.write(1)
+    alice.turn()
+    alice.write(2)
+    alice.runner.turn(NOW)
+    alice.write(3)
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+
+    begun = alice.runner.begin(NOW)
+    group = alice.runner.groups[CHANNEL]
+    known = (len(group.sds.log.order), list(group.peers), group.audience)
+    whole = alice.runner.turn(NOW + SECOND, None, begun)
+
+    assert known == (1, [bob.peer_id], 3)
+    assert begun is whole
+    assert [type(one.event) for one in whole.inputs] == [
+        values.Restored,
+        values.PeerJoined,
+        values.Audience,
+        values.Write,
+    ]
+    assert len(whole.records) == 1, "the line that waits"
+
+
 def test_sessions_of_machines_made_anew_hold_no_place() -> None:
     alice = Driver()
     peers = [Writer(f"peer {number}").peer_id for number in range(20)]

@@ -183,3 +183,24 @@ def test_what_is_committed_is_released_however_long_the_disk_cannot_be_read() ->
 
     assert told.shown == ids(world, 0)
     assert len(told.shown) == 2
+
+
+def test_who_cannot_store_shows_what_is_stored_and_who_is_linked() -> None:
+    world = spoken(3, 1, lines=6)
+    node, stored = world.nodes[OWNER], len(ids(world, OWNER))
+    assert node.runner is not None
+    world.fill_disk(OWNER)
+    groups = node.runner.groups
+    before = groups[world.channel]
+    world.write_text(OWNER, "refused")
+    world.run(SECOND // 2)  # a node waits for a second until it tries again
+    group = groups[world.channel]
+
+    assert node.committing is not None
+    assert group is not before
+    assert (len(group.sds.log.order), len(group.peers)) == (stored, 2)
+
+    world.free_disk(OWNER)
+    world.write_text(0, "the next")
+    world.run(MINUTE)
+    assert world.converged()

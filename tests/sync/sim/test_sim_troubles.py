@@ -196,8 +196,13 @@ def test_a_turn_ends_after_its_slice_and_after_the_loading_of_a_history(
     turns: list[list[type]] = []
     whole = Runner.turn
 
-    def noted(self: Runner, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
-        batch = whole(self, now, enough)
+    def noted(
+        self: Runner,
+        now: Nanos,
+        enough: Callable[[], bool] | None = None,
+        begun: Batch | None = None,
+    ) -> Batch:
+        batch = whole(self, now, enough, begun)
         turns.append([type(one.event) for one in batch.inputs])
         return batch
 

@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from storage.profile.members import Members
 from storage.sqlite.journal import SqliteJournal
 from sync.errors import LocalError, StorageError
 from sync.group import values
-from sync.machine import Nanos
+from sync.machine import ChannelId, Nanos
 from sync.net.engine import engine as engines
 from sync.runner import input_queue
 from sync.runner.runner import BATCH_MAX, Batch, Runner
+from tests.support.storage.exports import ELSEWHERE
+from tests.support.storage.stores import OWN_LOG, membership
 from tests.support.sync.engines import SLICE_INPUTS, STEP, Bench, turning
 from tests.support.sync.entries import CHANNEL
 
@@ -206,3 +209,47 @@ async def test_lines_for_which_there_is_no_room_are_refused_and_the_others_writt
         refused = [one for one in ends if isinstance(one, LocalError)]
         assert refused == list(ends[SLICE_INPUTS:])
         assert (await bench.stored())[1:] == list(ends[:SLICE_INPUTS])
+
+
+class RefusedSwap:
+    """A swap with a line of ours beside it, which the disk refuses."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._line: asyncio.Task[object] | None = None
+
+    async def go_on(self, _is_awaited: Callable[[], bool]) -> bool:
+        if self._line is None:
+            self._bench.journal.refusals = 1
+            self._line = asyncio.create_task(self._bench.write("refused"))
+            while not self._bench.engine.runner.has_own:  # noqa: ASYNC110  # no event tells it
+                await asyncio.sleep(0)
+        return False
+
+
+async def test_swaps_are_left_to_the_machines_that_an_undone_commit_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swapped: list[ChannelId] = []
+    async with turning(tmp_path) as bench:
+        other = membership(ELSEWHERE, "elsewhere")
+        await Members(bench.journal._database).add_channel(other, OWN_LOG)
+        bench.engine.runner.add_channel(other, await bench.journal.restore(ELSEWHERE))
+
+        def swap(channel: ChannelId, _replay: object) -> RefusedSwap:
+            swapped.append(channel)
+            return RefusedSwap(bench)
+
+        def turn(runner: Runner, now: Nanos, enough: Callable[[], bool], batch: Batch) -> Batch:
+            monkeypatch.setattr(Runner, "turn", whole)
+            whole(runner, now, enough, batch).swaps += [CHANNEL, ELSEWHERE]
+            return batch
+
+        whole = Runner.turn
+        monkeypatch.setattr(bench.journal, "swap", swap)
+        monkeypatch.setattr(Runner, "turn", turn)
+        await bench.write("with it")
+        [written] = await bench.write("after it")
+
+    assert not isinstance(written, BaseException)
+    assert swapped == [CHANNEL]
