@@ -231,6 +231,8 @@ def _happens(
 ) -> str:
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
+    if snapshot.disk:
+        return "What you write is sent once the disk takes it."
     if saved := saving(info):
         return saved
     here = peers_of(snapshot, info)

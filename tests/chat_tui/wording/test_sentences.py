@@ -86,6 +86,12 @@ def test_nobody_is_advised_to_invite_a_name_that_came_with_another_key() -> None
     assert beside_others == "dave can come here with the code that /invite shows."
 
 
+def test_while_the_disk_refuses_nothing_is_said_to_be_well() -> None:
+    full = replace(snapshot(present("bob")), disk="The disk is full: free some space.")
+
+    assert sentences.what_happens(full, CALM) == "What you write is sent once the disk takes it."
+
+
 def test_an_empty_channel_says_who_will_read() -> None:
     assert "everybody" in sentences.nothing_yet(CALM)[1]
     assert "/invite" in sentences.nothing_yet(replace(CALM, open=False))[1]
