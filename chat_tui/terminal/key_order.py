@@ -11,8 +11,12 @@ Rules:
 2. It has had its effect when a call has gone its whole way behind it, then the way of what it
    caused, and the screen in front has come to rest. No time is guessed.
 3. Nothing is ever held for ever: not without number, and not by something that hangs.
+4. Of what is only written, few keys are given out in one turn of the loop: Textual handles what
+   waits in its queues without a pause, and a text of 20,000 letters that a terminal sends as keys
+   would keep the loop until links die.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
@@ -36,6 +40,9 @@ HELD_MAX: Final = 64_000
 
 HELD_FOR_S: Final = 3.0
 """For one event at the longest: beyond that something hangs, and Ctrl+Q must get through."""
+
+KEYS_A_TURN: Final = 4
+"""Letters given out in one turn of the loop where more wait; each takes a millisecond or two."""
 
 
 class InOrder(App[ReturnType], Generic[ReturnType]):
@@ -70,6 +77,8 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
         if target is not None:
             self._lose_patience_in_time()
             await self._follow(self._way_from(target), self._number)
+        elif self._number % KEYS_A_TURN == 0 and (self._held or self.message_queue_size):
+            await asyncio.sleep(0)
 
     async def _follow(self, way: Iterator[MessagePump], number: int) -> None:
         """Go on to the next station, once this one has done all it was told before."""

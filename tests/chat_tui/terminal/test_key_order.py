@@ -1,5 +1,7 @@
 """Keys in one burst: each reaches what the one before it has opened, left or moved."""
 
+import asyncio
+
 import pytest
 from textual.widgets import Input
 
@@ -36,6 +38,7 @@ from tests.support.chat_tui.demos import ready
 from tests.support.chat_tui.readings import reading, selected, short_talk, shown, until
 
 WIDE = (140, 40)
+LETTERS = 160
 
 
 def tab_of(app: ChatApp) -> Tab | None:
@@ -63,6 +66,22 @@ async def test_the_pane_hears_all_of_a_burst_and_what_follows_it_is_written() ->
         await until(pilot, lambda: tab_of(app) is Tab.CAUSAL and app.composer.text == "hi")
 
         assert app.query_one(DebugPane).wire.words == "32x"
+
+
+async def test_a_text_that_comes_as_keys_leaves_the_loop_to_others() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        lengths: set[int] = set()
+
+        def look() -> None:
+            lengths.add(len(app.composer.text))
+            if len(app.composer.text) < LETTERS:
+                asyncio.get_running_loop().call_soon(look)
+
+        look()
+        burst(app, *"x" * LETTERS)
+        await until(pilot, lambda: len(app.composer.text) == LETTERS)
+
+        assert len(lengths) > LETTERS // (2 * key_order.KEYS_A_TURN)
 
 
 async def test_a_cursor_key_moves_before_the_next_letter_is_written() -> None:
