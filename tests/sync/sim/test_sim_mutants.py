@@ -5,6 +5,7 @@ beside it, where no other test does.
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ from tests.support.sync.entries import Author
 from tests.support.sync.scenarios import lossy
 
 ALONE = Terms(reconcile=False)
+Enough: TypeAlias = Callable[[], bool] | None
 
 
 def caught(scenario: Scenario) -> str:
@@ -157,8 +159,10 @@ def test_a_frame_that_leaves_before_its_commit_is_caught(monkeypatch: pytest.Mon
     whole = Runner.turn
     late: dict[int, list[object]] = {}
 
-    def mutant(self: Runner, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
-        batch = whole(self, now, enough)
+    def mutant(
+        self: Runner, now: Nanos, enough: Enough = None, begun: Batch | None = None
+    ) -> Batch:
+        batch = whole(self, now, enough, begun)
         records = late.pop(id(self), [])
         late[id(self)] = list(batch.records)
         batch.records = records  # type: ignore[assignment]  # those of the turn before
@@ -173,8 +177,10 @@ def test_a_message_that_its_sender_does_not_keep_is_caught(monkeypatch: pytest.M
     whole = Runner.turn
     kept_by_nobody = Author("carol", CHANNEL).write("hello", lamport=1)
 
-    def mutant(self: Runner, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
-        batch = whole(self, now, enough)
+    def mutant(
+        self: Runner, now: Nanos, enough: Enough = None, begun: Batch | None = None
+    ) -> Batch:
+        batch = whole(self, now, enough, begun)
         if batch.records:
             batch.releases.append(Release(CHANNEL, Broadcast(kept_by_nobody.payload)))
         return batch

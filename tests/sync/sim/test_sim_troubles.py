@@ -1,6 +1,7 @@
 """Faults in a simulated world, as on real networks and computers."""
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
@@ -19,6 +20,7 @@ from sync.sim.world import Terms, World
 from tests.support.sync.scenarios import check, lossy
 
 ALONE = Terms(reconcile=False)
+Enough: TypeAlias = Callable[[], bool] | None
 FRIENDS = frozenset({0, 1})
 PRIVATE = further_channel(1)
 
@@ -196,12 +198,7 @@ def test_a_turn_ends_after_its_slice_and_after_the_loading_of_a_history(
     turns: list[list[type]] = []
     whole = Runner.turn
 
-    def noted(
-        self: Runner,
-        now: Nanos,
-        enough: Callable[[], bool] | None = None,
-        begun: Batch | None = None,
-    ) -> Batch:
+    def noted(self: Runner, now: Nanos, enough: Enough = None, begun: Batch | None = None) -> Batch:
         batch = whole(self, now, enough, begun)
         turns.append([type(one.event) for one in batch.inputs])
         return batch

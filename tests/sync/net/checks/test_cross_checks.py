@@ -17,12 +17,18 @@ from sync.entries.membership import Membership
 from sync.group import values
 from sync.group.governing import Governing
 from sync.group.group import Group
-from sync.machine import SECOND, ChannelId
+from sync.machine import MINUTE, SECOND, ChannelId
 from sync.net.checks import cross_checks
 from sync.net.checks.cross_checks import REST, CrossChecks
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import History, key, person
 from tests.support.sync.groups import NOW, Member
+
+
+@pytest.fixture(autouse=True)
+def _turns_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No turn is over because something else, such as the collection of garbage, took long."""
+    monkeypatch.setattr(cross_checks, "TURN", MINUTE)
 
 
 class Chat:
