@@ -11,6 +11,7 @@ from chat_tui.commands.table import BY_NAME
 from chat_tui.keys.names import as_sent, name_of
 from chat_tui.keys.table import KEYS
 from chat_tui.settings import schema
+from chat_tui.text.sync_protocols import NAMED, THERE_IS
 from chat_tui.wording.glyphs import ASCII, UNICODE, WORDS
 from storage.pipeline.command import cli as jobs
 
@@ -40,6 +41,12 @@ def test_the_guide_names_every_command() -> None:
     assert set(BY_NAME) - set(re.findall(r"/[a-z]+", text_of("GUIDE.md"))) <= {
         "/help", "/peers", "/quit",  # F1, F3 and Ctrl+Q are named
     }  # fmt: skip
+
+
+def test_the_guide_names_every_way_to_compare() -> None:
+    named = set(re.findall(r"/sync bob ([a-z]+)", text_of("GUIDE.md")))
+
+    assert named == THERE_IS.keys() - NAMED.keys()
 
 
 @pages
