@@ -69,7 +69,8 @@ def disk_lines(snapshot: Snapshot, held: int) -> list[str]:
         return []
     meanwhile = "You can read on; nothing new is taken from others until then."
     if held:
-        meanwhile = f"{lines_wait(held)} in memory until then; leaving the chat loses them."
+        loses = "it" if held == 1 else "them"
+        meanwhile = f"{lines_wait(held)} in memory until then; leaving the chat loses {loses}."
     return [f"DISK: {snapshot.disk}", meanwhile]
 
 

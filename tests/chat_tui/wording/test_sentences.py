@@ -5,6 +5,7 @@ import random
 from msgspec.structs import replace
 
 from chat_tui.wording import sentences
+from chat_tui.wording.person import disk_lines
 from sync.machine import SECOND, ChannelId, PeerId
 from sync.view.state_infos import ProfileInfo, StateInfo
 from sync.view.view import (
@@ -90,6 +91,7 @@ def test_while_the_disk_refuses_nothing_is_said_to_be_well() -> None:
     full = replace(snapshot(present("bob")), disk="The disk is full: free some space.")
 
     assert sentences.what_happens(full, CALM) == "What you write is sent once the disk takes it."
+    assert [disk_lines(full, held)[1].split()[-1] for held in (1, 2)] == ["it.", "them."]
 
 
 def test_an_empty_channel_says_who_will_read() -> None:
