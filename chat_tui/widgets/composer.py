@@ -246,6 +246,11 @@ class Composer(StyledOnce):
         if handled or event.key.startswith("alt+"):
             event.prevent_default()  # or Alt+A, a key of the application, would type an a
 
+    def on_text_area_changed(self) -> None:
+        """Say no more of a paste that is undone, or changed by hand."""
+        if self._pasted and self._pasted not in self.text:
+            self._forget_paste()
+
     def on_paste(self, event: Paste) -> None:
         """Insert what was pasted, newlines and all, without controls; refuse what is too long."""
         event.prevent_default()

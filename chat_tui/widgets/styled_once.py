@@ -1,10 +1,10 @@
 """A text area that works its styles out once for each look, where Textual does at every key.
 
 It also may have no room at all, which Textual's may not: it wraps its placeholder in the room there
-is, and no room ends the program.
+is, and no room ends the program. And a long paste may be undone (Textual's issue 6686).
 """
 
-from textual.geometry import Region
+from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.widgets import TextArea
 
@@ -30,3 +30,9 @@ class StyledOnce(TextArea):
     def render_line(self, y: int) -> Strip:
         """Render a line; a blank one if nothing but the frame has room."""
         return super().render_line(y) if self.content_size.width > 0 else Strip.blank(0)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, unless its line is gone: an undo sets it after the scroll bar."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)

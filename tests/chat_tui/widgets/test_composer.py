@@ -118,6 +118,23 @@ async def test_a_command_that_comes_back_without_its_controls_stands_selected() 
         assert app.composer.text == ""
 
 
+async def test_a_long_paste_is_undone_with_what_is_said_of_it_and_done_again() -> None:
+    lines = "line\n" * 40
+    async with desk() as (app, pilot):
+        app.composer.post_message(Paste(lines))
+        await pilot.pause()
+        said = str(app.composer.border_subtitle)
+        await pilot.press("ctrl+z")
+        await pilot.pause()
+        undone = (app.composer.text, app.composer.cursor_location, app.composer.border_subtitle)
+        await pilot.press("ctrl+y")
+        await pilot.pause()
+
+        assert said.startswith("40 lines pasted")
+        assert undone == ("", (0, 0), "")
+        assert (app.composer.text, app.composer.cursor_location) == (lines, (40, 0))
+
+
 async def test_too_long_a_paste_is_refused_whole() -> None:
     async with desk() as (app, pilot):
         app.composer.post_message(Paste("x" * (PASTE_MAX + 1)))
