@@ -31,7 +31,11 @@ class StyledOnce(TextArea):
         """Render a line; a blank one if nothing but the frame has room."""
         return super().render_line(y) if self.content_size.width > 0 else Strip.blank(0)
 
-    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+    def scroll_cursor_visible(
+        self,
+        center: bool = False,  # noqa: FBT001, FBT002  # as Textual has it
+        animate: bool = False,  # noqa: FBT001, FBT002
+    ) -> Offset:
         """Scroll to the cursor, unless its line is gone: an undo sets it after the scroll bar."""
         if self.cursor_location[0] >= self.document.line_count:
             return Offset(0, 0)
