@@ -77,6 +77,9 @@ WIDEST: Final = 97
 WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
 
+MEANING_CELLS: Final = 16
+"""Of the right one at least; where there is less room, what wraps goes below its word."""
+
 
 def full_help(glyphs: Glyphs, chosen: Chosen, width: int = WIDEST) -> Content:
     """Return keys, commands, marks and the protocol's words, each with its meaning, in groups.
@@ -131,14 +134,15 @@ def _named(rows: Sequence[Key], chosen: Chosen) -> list[tuple[str, str]]:
 def _table(title: str, rows: Sequence[tuple[str, str]], width: int) -> Content:
     """Return a heading and its rows in two columns; what wraps stays in the right one."""
     lines = [Content.styled(title, TITLE)]
-    room = max(2, width - WORD_CELLS - 1)
+    column = WORD_CELLS + 1
+    indent = " " * (column if width >= column + MEANING_CELLS else 2)
     for word, meaning in rows:
-        head = f"{word:<{WORD_CELLS}} "
-        if len(head) > WORD_CELLS + 1 and len(head) + len(meaning) > width:
+        head = f"{word:<{len(indent) - 1}} "
+        if len(head) > len(indent) and len(head) + len(meaning) > width:
             lines.append(Content.styled(word, "bold"))  # it has a line of its own
-            head = " " * (WORD_CELLS + 1)
+            head = indent
         first, *more = wrap(meaning, max(2, width - len(head)))
         lines.append(Content.assemble((head, "bold"), first))
-        more = wrap(" ".join(more), room) if more else []
-        lines += [Content(" " * (WORD_CELLS + 1) + one) for one in more]
+        more = wrap(" ".join(more), max(2, width - len(indent))) if more else []
+        lines += [Content(indent + one) for one in more]
     return Content("\n").join(lines)

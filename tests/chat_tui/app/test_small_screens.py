@@ -11,7 +11,7 @@ from chat_tui.debug.list_view import Listing
 from chat_tui.debug.styled_lines import detail_lines
 from chat_tui.debug.tab_table import TABS
 from chat_tui.keys.table import USUAL
-from chat_tui.screens.help import WORD_CELLS, full_help
+from chat_tui.screens.help import MEANING_CELLS, WORD_CELLS, full_help
 from chat_tui.widgets.status_line import Sentence, StatusLine
 from chat_tui.wording.glyphs import UNICODE
 from tests.support.chat_tui import scenes
@@ -151,6 +151,16 @@ def test_lines_of_the_help_fit_and_what_wraps_hangs(width: int) -> None:
     assert wrapped
     assert all(line[WORD_CELLS + 1] != " " for line in wrapped)
     assert not any(line.startswith(" ") for line in lines if line not in wrapped)
+
+
+@pytest.mark.parametrize("width", [17, 27, WORD_CELLS + MEANING_CELLS])
+def test_meanings_stand_below_their_words_where_two_columns_have_no_room(width: int) -> None:
+    lines = full_help(UNICODE, USUAL, width).plain.split("\n")
+    wrapped = [line for line in lines if line.startswith("  ")]
+
+    assert max(len(line) for line in wrapped) <= width
+    assert all(line[2] != " " for line in wrapped)
+    assert len(lines) < 2 * sum(map(len, lines)) / width, "most lines are at least half full"
 
 
 def test_the_help_has_a_group_for_each_kind_of_command() -> None:
