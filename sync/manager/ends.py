@@ -105,15 +105,25 @@ class Ends:
         if outcome is Outcome.BENIGN and ended is not None and ended.is_tried_again:
             self._slots.wish(channel, peer, replace(ended, at=at, failures=failures))
         elif outcome is Outcome.BENIGN:
-            self._slots.wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
+            failed = 0 if ended is None else ended.failures
+            self._slots.wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT, failed))
         elif outcome is Outcome.MOVED and ended is not None and ended.moved < MOVED_MAX:
             self._slots.wish(channel, peer, replace(ended, at=now, moved=ended.moved + 1))
         elif ended is not None and not ended.once and (by_rule or not ended.is_search):
             self._slots.wish(channel, peer, replace(ended, at=at, failures=failures, moved=0))
-        elif ended is None:  # it may be over for the peer, which then does not try again
+        elif ended is None and (event.got or not self._waits_longer(key)):
+            # it may be over for the peer, which then does not try again
             self._slots.wish(
                 channel, peer, Wish(now if brought else now + 2 * RETRY_FIRST, CUT_SHORT)
             )
+
+    def _waits_longer(self, key: SessionKey) -> bool:
+        """Return whether a session of ours failed already, and is to be tried again in its time.
+
+        Two who never agree would else make each other begin anew every few seconds.
+        """
+        wish = self._slots.wishes.get(key)
+        return wish is not None and wish.failures > 0
 
     def go_on(self, event: Ended, ended: Wish | None, now: Nanos) -> bool:
         """Begin at once what the handshakes of a session have picked; return whether they did.

@@ -79,12 +79,16 @@ class Fetching:
     def on_transferred(self, peer: PeerId, payload: bytes, now: Nanos) -> list[Effect]:
         """Let in what an active session found missing.
 
+        The rest of a transfer that we took no more of is on its way, or waits: nobody is to blame.
+
         Raises:
             RemoteError: malformed.
         """
         session = self._table.by_peer.get(peer) or self._table.late.of(peer, now)
         protocol = self._protocols.named("") if session is None else session.protocol
         pushed = None if protocol is None else self._read_pushed(protocol, payload)
+        if session is None and peer in self.pushing:
+            return []
         if session is None or pushed is None:
             return [Refused(peer, "a transferred message outside a session")]
         session.heard_at = now
@@ -122,6 +126,8 @@ class Fetching:
                     effects += [item, *_hoped_again(session)]
                 case receiving.Decline(_, receiving.Reason.ELSEWHERE):
                     pass
+                case receiving.Decline() if session.peer in self.pushing:
+                    pass  # of an earlier session
                 case receiving.Decline(_, reason):
                     effects.append(Refused(session.peer, f"a transferred message: {reason.value}"))
                 case receiving.TransferFinished() if session.ended_at is not None:

@@ -199,6 +199,27 @@ def test_a_session_of_the_peer_that_was_cut_short_is_repeated_by_us() -> None:
     assert soon(one) is None
 
 
+def test_two_who_never_agree_try_again_ever_later_both() -> None:
+    """Each failed session of the one made the other begin anew, every few seconds for ever."""
+    made = manager(PEERS[0])
+    made.handle(Asked(LOBBY, PEERS[0]), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
+    now, waits = NOW, []
+
+    for _ in range(6):
+        [(at, _)] = starts(made, now + RETRY_MAX)
+        made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), at)
+        made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), at + SECOND)  # begun by them
+        waits.append((at - now) // SECOND)
+        now = at
+
+    assert waits == [2, 4, 8, 16, 32, 60]
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=1), now + 2 * SECOND)
+    [(at, start)] = starts(made, now + RETRY_MAX)
+    assert (at - now) // SECOND == 6, "what brings something goes on soon"
+    assert start.why == CUT_SHORT
+
+
 def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
     made = Manager(ME, random.Random(0), WAKU_ONLY)
     made.handle(Joined(LOBBY, PEERS[0]), NOW)

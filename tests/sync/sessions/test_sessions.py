@@ -310,6 +310,32 @@ def test_a_transferred_message_that_nobody_wanted_is_declined() -> None:
     assert unwanted.entry.message_id not in both.one.shown()
 
 
+def test_nobody_is_blamed_for_the_rest_of_a_transfer_that_we_took_no_more_of() -> None:
+    both = different()
+    both.start(both.one)
+    rest: list[values.Input] = []
+    while both.queue:
+        member, event = both.queue.popleft()
+        if member is both.one and isinstance(event, PUSHED):
+            rest.append(event)
+            continue
+        for effect in member.tell(event):
+            both.carry_out(member, effect)
+    first, *others, end = rest
+    both.one.tell(first)
+
+    effects = [
+        effect
+        for stored in list(both.other.disk.rows.values())
+        for effect in both.one.hear(stored.message)
+    ]
+    late = [effect for event in (*others, end) for effect in both.one.tell(event)]
+
+    assert only(values.CloseTransfer, effects) == [values.CloseTransfer(both.other.peer_id)]
+    assert len(others) == 4
+    assert late == []
+
+
 def test_a_forged_message_is_refused_by_transfer_too() -> None:
     both = pair()
     forged = Author("carol").write("I never wrote this")
