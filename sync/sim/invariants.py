@@ -86,8 +86,11 @@ class Witness:
             assert header.lamport > before, f"I6: node {node} wrote lamport {header.lamport} late"
         self.newest[key] = (header.seq, header.lamport)
 
-    def delivered(self, node: int, row: Row, disk: Disk) -> None:
-        """I3 and I5: after its dependencies or marked, only once, and signed by its author."""
+    def delivered(self, node: int, row: Row, disk: Disk, *, swapped: bool = False) -> None:
+        """I3 and I5: after its dependencies or marked, only once, and signed by its author.
+
+        What is `swapped` in is shown once all of it is here, with what was held back before.
+        """
         entry = row.message.entry
         message_id, header = entry.message_id, entry.header
         shown = self.shown[node]
@@ -111,7 +114,8 @@ class Witness:
         for parent in header.parents:
             held = rows.get(parent.message_id)
             assert held is not None, f"I3: node {node} lacks a parent of {message_id}"
-            assert held.status is Status.DELIVERED, f"I3: node {node} holds back {held}"
+            told = f"I3: node {node} holds back {parent.message_id}"
+            assert swapped or held.status is Status.DELIVERED, told
 
     def _check_author(self, node: int, entry: Entry) -> None:
         """I5: the author's node signed these bytes, and they say what is shown."""

@@ -14,6 +14,7 @@ from sync.group.values import PAGE, SessionId
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
+from sync.runner.newest import Newest
 from sync.runner.runner import Batch, Runner
 from sync.sim.clocks.walls import Wall
 from sync.sim.disk import Disk
@@ -160,6 +161,10 @@ class Node:
     """Lead of its machines' clock: that of the wall clock when it started."""
     wall: Wall = field(default_factory=Wall)
     """Further properties of its wall clock."""
+    ill: bool = False
+    """Whether its disk refuses, so that it takes nothing of peers (`sync.runner.input_rules`)."""
+    meanwhile: Newest = field(default_factory=Newest)
+    """Inputs of peers that came meanwhile, and are not told again."""
     reference_offset: Nanos = 0
     """Lead of the reference clock over the machines' clock, as it was last told."""
     incarnation: int = 0

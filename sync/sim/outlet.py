@@ -142,6 +142,8 @@ class Outlet:
         assert node.runner is not None
         for channel in channels:
             group = node.runner.groups[channel]
+            if not group.restored:
+                continue  # it has not loaded what it counts, and says nothing before
             witness, disk = self.rooms[channel].witness, node.disks[channel]
             delivered, compared = len(group.sds.log.order), group.holdings.items.added
             witness.counted(node.number, delivered, compared, disk, len(group.aside))
@@ -483,6 +485,8 @@ class Outlet:
         self, node: Node, room: Room, payload: bytes, message: Message, cause: Cause
     ) -> None:
         channel, now = room.channel, self.timeline.now
+        assert node.runner is not None
+        assert node.runner.groups[channel].restored, "it speaks of what it has not loaded"
         if node.tap is not None:
             node.tapped(now, channel, None, FrameKind.SDS, payload, sent=True)
         if node.number < self.hostile_from:

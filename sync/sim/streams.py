@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from sync.errors import StorageError
 from sync.group import values
-from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos
+from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.runner.journal import Loaded, loaded_entries
 from sync.runner.log_rows import SHARED_FROM
 from sync.sim.disk import Disk
@@ -250,6 +250,13 @@ class Streams:
             elif self.network.stalls(sender.number, receiver.number):
                 stream.cut = True  # which neither end is told
             elif self.network.reachable(sender.number, receiver.number):
+                if isinstance(event, values.Transferred) and not _receives(
+                    receiver, event.peer, stream.channel, at
+                ):
+                    stream.cut = True  # nobody takes what is pushed outside of a session
+                    ended = values.TransferEnded(event.peer)
+                    self.feed(receiver, ended, stream.channel)
+                    return
                 if isinstance(event, values.SessionPayload | values.Transferred):
                     kind = FRAME_KINDS[type(event)]
                     peer = sender.identity.peer_id
@@ -281,6 +288,13 @@ class Streams:
     def _other_end(self, stream: Stream, node: Node) -> Node:
         [number] = [number for number in stream.ends if number != node.number]
         return self.nodes[number]
+
+
+def _receives(node: Node, peer: PeerId, channel: ChannelId, now: Nanos) -> bool:
+    """Return whether a node takes what a peer pushes, as `sync.net.inlet` does."""
+    if node.runner is None:
+        return False
+    return node.runner.groups[channel].sessions.receives_from(peer, now + node.machine_offset)
 
 
 def loaded(

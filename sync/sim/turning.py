@@ -4,7 +4,7 @@ The live driver is `sync.net.engine.engine`; both turn `sync.runner.runner.Runne
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -15,8 +15,8 @@ from sync.group.ingest import Gate
 from sync.group.records import StoreOp
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos
-from sync.manager.registry import WAKU_ONLY
 from sync.runner.input_queue import Addressed
+from sync.runner.input_rules import RULES, Ill
 from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
@@ -53,7 +53,7 @@ class Turning:
         crash: stops a node as a power cut does.
         clock_judged: hears that a node follows somebody else's clock, or nobody's any more.
         tells_clocks: says whether any clock is or was wrong, so that all are told.
-        older: nodes that speak Waku Sync alone, as programs of before.
+        older: what nodes speak whose program is of before.
     """
 
     rooms: Rooms
@@ -68,7 +68,7 @@ class Turning:
     crash: Callable[[int], None]
     clock_judged: Callable[[Node], None]
     tells_clocks: Callable[[], bool]
-    older: frozenset[int] = frozenset()
+    older: Mapping[int, Protocols]
     watch: Watch | None = None
     outlet: Outlet = field(init=False)
 
@@ -88,7 +88,7 @@ class Turning:
             random.Random(self.rng.getrandbits(64)),  # noqa: S311
             trace=None if self.watch is None else self.watch.trace_of(node),
             profiles={self.parameters.name: self.parameters},
-            protocols=WAKU_ONLY if node.number in self.older else self.protocols,
+            protocols=self.older.get(node.number, self.protocols),
         )
         node.runner.logbook = node.logbook
         node.machine_offset = node.clock_offset
@@ -114,7 +114,7 @@ class Turning:
             return
         if isinstance(event, values.ReferenceClock | values.OwnClock):
             node.runner.feed_all(event)
-        else:
+        elif not _lets_go(node, Addressed(channel, event)):
             node.runner.queue_input(channel, event)
         if node.committing is None:
             self.wake(node, self.time.now)
@@ -128,6 +128,8 @@ class Turning:
         assert runner is not None
         if sender in node.unread.inputs or (runner.busy and self._is_crowded_by(node, sender)):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
+        if _lets_go(node, addressed):
+            return False
         runner.queue_input(addressed.channel, addressed.event)
         if node.committing is None:
             self.turn(node)
@@ -251,7 +253,7 @@ class Turning:
             group = node.runner.groups[channel]
             node.swaps.append(Swap(channel, group, node.disks[channel], now))
         if batch.begin_anew:
-            node.committing = batch
+            node.committing, node.ill = batch, True
             self._begin_anew(node, batch)
         else:
             self._rest(node)
@@ -291,15 +293,18 @@ class Turning:
 
     def _witness_swapped(self, node: Node, channel: ChannelId, record: values.StoreMessage) -> None:
         """Everybody sees what a snapshot brought, as they see what was on their disk."""
-        if record.status is values.Status.DELIVERED:
+        witness = self.rooms[channel].witness
+        if record.status is values.Status.DELIVERED and node.number < witness.hostile_from:
             disk, message_id = node.disks[channel], record.message.entry.message_id
-            self.rooms[channel].witness.delivered(node.number, disk.rows[message_id], disk)
+            witness.delivered(node.number, disk.rows[message_id], disk, swapped=True)
 
     def _undo(self, node: Node, batch: Batch) -> None:
         """Make a node's machines anew at once, and have it handle nothing for a while, as live."""
+        node.ill = True
         self._begin_anew(node, batch)
         if node.committing is None:
             assert node.runner is not None
+            node.ill = True
             begun = node.committing = node.runner.begin(self.time.now + node.machine_offset)
             self.time.call(self.time.now + node.retry, partial(self._calmed, node, begun))
             node.retry = min(2 * node.retry, DISK_RETRY[1])
@@ -308,6 +313,8 @@ class Turning:
         if _is_up_with(node, begun):
             node.committing = None
             self.streams.cut(node, self.time.now)
+            assert node.runner is not None
+            self._get_well(node, node.runner)
             self.turn(node, begun)
 
     def _begin_anew(self, node: Node, batch: Batch) -> None:
@@ -324,8 +331,15 @@ class Turning:
         node.swaps.clear()  # what is left of them is begun anew
         self.streams.cut(node, self.time.now)
         node.runner.rebuild(states)
+        self._get_well(node, node.runner)
         node.loading = True
         self._rest(node)
+
+    @staticmethod
+    def _get_well(node: Node, runner: Runner) -> None:
+        """Take from peers again, and first what was kept of them."""
+        node.ill = False
+        runner.inputs.add_again(node.meanwhile.take_all())
 
     def _later(self, node: Node, batch: Batch, act: Callable[[Node, Batch], None]) -> None:
         """Try again what the disk could not be read for; until then the node handles nothing."""
@@ -400,6 +414,15 @@ def is_of(record: values.Record, channel: ChannelId) -> bool:
             return True  # it is of all of them
         case _:
             return record.channel == channel
+
+
+def _lets_go(node: Node, addressed: Addressed) -> bool:
+    """Return whether an input goes by, or the newest of its kind is kept, as the disk refuses."""
+    if not node.ill or (fate := RULES[type(addressed.event)].ill) is Ill.WAITS:
+        return False
+    if fate is not Ill.LET_GO:
+        node.meanwhile.keep(addressed)
+    return True
 
 
 def _is_up_with(node: Node, batch: Batch) -> bool:

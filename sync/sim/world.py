@@ -4,11 +4,11 @@ The same seed gives the same run, down to the bytes.
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sync.calimero.governance.ops import Op
 from sync.calimero.state.contents import Content, StateKind
@@ -17,6 +17,7 @@ from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import ChannelId, MessageId, Nanos
 from sync.manager.registry import WITH_P2PANDA
+from sync.runner.newest import Newest
 from sync.runner.runner import Release
 from sync.sds.parameters import LAN, Parameters
 from sync.sessions.protocol import Protocols
@@ -69,8 +70,8 @@ class Terms(Struct, frozen=True):
     """Whether it is the only channel, in place of the one that all are in."""
     strangers: frozenset[int] = frozenset()
     """Nodes that are not in it at first."""
-    older: frozenset[int] = frozenset()
-    """Nodes whose program is of before: it speaks Waku Sync alone, and announces nothing."""
+    older: Mapping[int, Protocols] = field(default_factory=dict)
+    """Nodes whose program is of before, with what that speaks; the oldest announces nothing."""
 
 
 USUAL: Final = Terms()
@@ -417,6 +418,7 @@ class World:
         node.incarnation += 1
         node.streams.clear()
         node.unread = Unread()
+        node.ill, node.meanwhile = False, Newest()
         if self._recording is not None:
             self._recording.crashed(number)
         self.witness.crashes += 1

@@ -101,6 +101,13 @@ class Hostiles:
                 node.wall.stranger, node.wall.host = True, f"10.255.0.{number}"
             self._plan(member)
 
+    def rest(self) -> None:
+        """Let all of them act no more, and be as honest as their engines; their aliases go."""
+        self.resting = True
+        for member in self.members:
+            member.manner = Manner.HONEST
+            self._make_links(member, 0)
+
     def heard(self, node: Node, payload: bytes) -> None:
         """One of them got a frame."""
         self._member(node).overheard.append(payload)

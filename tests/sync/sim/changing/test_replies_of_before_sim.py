@@ -11,7 +11,7 @@ import pytest
 from chat_tui.client.simulated import SimulatedChat
 from sync.entries.changes import Change, Edit, Redaction
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId
-from sync.manager.registry import BY_RULE
+from sync.manager.registry import BY_RULE, WAKU_ONLY
 from sync.sim.world import Terms, World
 from sync.view.view import Line, Unshown
 from tests.support.sync.changed import released_body
@@ -19,7 +19,7 @@ from tests.support.sync.changed import released_body
 ALICE, OLD, CAROL = range(3)
 NAMES = ("alice", "old", "carol")
 ENDS = (ALICE, CAROL)
-TERMS = Terms(protocols=BY_RULE["rule"], older=frozenset({OLD}))
+TERMS = Terms(protocols=BY_RULE["rule"], older={OLD: WAKU_ONLY})
 LIMIT = 50
 
 
