@@ -1,7 +1,6 @@
 """A governed channel in all kinds of trouble: everybody who is in has one log, who is out knows."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 
@@ -11,40 +10,35 @@ from sync.entries.changes import Reactions
 from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.manager.registry import WITH_CALIMERO
 from sync.sim.governance.codes import governing_of, make_code, take_code
-from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.support.grids import with_grid
 from tests.support.sync.governed_sim import drawn_about, key_of
+from tests.support.sync.worlds.troubles import LINKS, Acts, Troubles
 
 SIZE = 6
 ABLE = (0, 1, 3)
 """The owner and two whom it makes admins."""
 
-LINKS = (
-    Link(),
-    Link(delay=(1 * MILLISECOND, 80 * MILLISECOND), loss=0.15, duplicate=0.05),
-    Link(delay=(1 * MILLISECOND, 400 * MILLISECOND), loss=0.3),
-)
 ACTS = 60
 
 
-class Troubles:
+class GovernedTroubles(Troubles):
     """People of a governed channel, and what goes wrong meanwhile, drawn from a seed."""
 
     def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
+        rng = random.Random(seed)
         strangers = frozenset({4, 5} if seed % 2 else {5})
         terms = Terms(
             governed=True,
             governed_alone=seed % 3 == 0,
             strangers=strangers,
             protocols=WITH_CALIMERO,
-            work=self.rng.choice([0, 0, MILLISECOND]),
+            work=rng.choice([0, 0, MILLISECOND]),
         )
-        self.world = World(SIZE, seed, self.rng.choice(LINKS), terms)
+        super().__init__(World(SIZE, seed, rng.choice(LINKS), terms), rng, SIZE)
         assert self.world.governed is not None
         self.channel = self.world.governed
-        self.kinds: tuple[tuple[int, Callable[[int], None]], ...] = (
+        self.acts: Acts = (
             (5, self.write),
             (3, self.govern),
             (1, self.react),
@@ -59,27 +53,13 @@ class Troubles:
 
     def run(self) -> World:
         """Let all of it happen, mend everything, and wait until it is quiet."""
-        world, rng = self.world, self.rng
+        world = self.world
         world.run(20 * SECOND)
         for number in ABLE[1:]:
             world.act(0, SetRole(key_of(world, number), Role.ADMIN))
         world.run(8 * SECOND)
-        weights, acts = zip(*self.kinds, strict=True)
-        for _ in range(ACTS):
-            [act] = rng.choices(acts, weights)
-            act(rng.randrange(SIZE))
-            world.run(rng.randrange(100 * MILLISECOND, 4 * SECOND))
-            if rng.random() < 0.35:
-                self.mend(rng.randrange(SIZE))
-            if rng.random() < 0.05:
-                world.heal()
-        world.heal()
-        for number in range(SIZE):
-            self.mend(number)
-            world.set_clock(number, 0)
-        world.run(5 * MINUTE)
-        for number in range(SIZE):
-            world.restart(number)  # who was doomed met its commit only now
+        self.happen(self.acts, ACTS)
+        self.end()
         world.run(40 * MINUTE)  # until what was stamped ahead takes its place
         return world
 
@@ -124,54 +104,14 @@ class Troubles:
         if self.world.nodes[newcomer].runner is not None:
             take_code(self.world, newcomer, code)
 
-    def crash(self, number: int) -> None:
-        self.world.crash(number, unnoticed=self.rng.random() < 0.5)
-
     def crash_in_commit(self, number: int) -> None:
         self.world.crash_in_commit(number)
         self.write(number)
 
-    def refuse(self, number: int) -> None:
-        """Let a disk be full, unreadable or slow."""
-        world = self.world
-        match self.rng.randrange(3):
-            case 0:
-                world.fill_disk(number)
-            case 1:
-                world.break_disk(number)
-            case _:
-                world.slow_disk(number, self.rng.choice((100 * MILLISECOND, 2 * SECOND)))
-
-    def cut(self, number: int) -> None:
-        """Let nodes not hear each other, or one not the other, or streams stand still."""
-        world, rng = self.world, self.rng
-        other = (number + rng.randrange(1, SIZE)) % SIZE
-        match rng.randrange(3):
-            case 0:
-                nodes = rng.sample(range(SIZE), SIZE)
-                at = rng.randrange(1, SIZE - 1)
-                world.partition(set(nodes[:at]), set(nodes[at:]))
-            case 1:
-                world.make_one_way(number, other)
-            case _:
-                world.stall(number, other)
-
-    def set_clock(self, number: int) -> None:
-        """Set a wall clock right, or wrong by what is let pass, or by more."""
-        ahead = self.rng.choice((0, 3 * MINUTE, -3 * MINUTE, 20 * MINUTE, -20 * MINUTE))
-        self.world.set_clock(number, ahead)
-
-    def mend(self, number: int) -> None:
-        """Let a node's disk be well, and the node up."""
-        self.world.free_disk(number)
-        self.world.mend_disk(number)
-        self.world.slow_disk(number, 0)
-        self.world.restart(number)
-
 
 @pytest.mark.parametrize("seed", with_grid(range(2), range(2, 60)))
 def test_whatever_happens_everybody_who_is_in_has_one_log_and_one_membership(seed: int) -> None:
-    world = Troubles(seed).run()
+    world = GovernedTroubles(seed).run()
 
     world.check()
     heads = {

@@ -1,0 +1,1 @@
+"""Worlds in trouble, whatever the channels are."""

@@ -1,0 +1,1 @@
+"""Open channels in troubles drawn from seeds."""
