@@ -57,6 +57,9 @@ PUSHES_MAX: Final = 4
 STALL_LOOKS: Final = 6
 """Number of looks in that time whether the session of a transfer still goes on."""
 
+BEGAN_ANEW: Final = "began anew"
+"""Reason to break off what was for machines that are gone."""
+
 TRANSFER_FRAME_MAX: Final = 256 * 1024
 """Bytes of one transferred message: twice the largest."""
 
@@ -200,10 +203,12 @@ class SessionStreams:
         """Send stored messages on a transfer stream."""
         self._spawn("transfer", self._push(channel, wanted))
 
-    def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
-        """Take no more of what `peer` pushes."""
+    def close_transfers(
+        self, channel: ChannelId, peer: PeerId, why: str = "brought what others have brought"
+    ) -> None:
+        """Take no more of what `peer` pushes, which is not to blame for it."""
         for stream in self._transfers.pop((channel, peer), ()):
-            stream.abort("brought what others have brought")
+            stream.abort(why)
 
     def cost(self, channel: ChannelId, peer: PeerId) -> tuple[int, int, Nanos]:
         """Return bytes in, bytes out and nanoseconds of the session that has just ended."""
@@ -229,13 +234,16 @@ class SessionStreams:
         """End every session of a channel: its machines are gone."""
         for one, peer in list(self._open):
             if one == channel:
+                self.close_transfers(one, peer, BEGAN_ANEW)
                 for stream in list(self._open[one, peer]):
-                    stream.abort("began anew")
+                    stream.abort(BEGAN_ANEW)
 
     def close_all(self) -> None:
-        """Close every session: its machines are gone."""
+        """Close every session, and what is pushed to us in it: its machines are gone."""
         for session in list(self._writers):
             self.close(session)
+        for channel, peer in list(self._transfers):
+            self.close_transfers(channel, peer, BEGAN_ANEW)
 
     # --- Dialling ------------------------------------------------------------------------------
 

@@ -3,15 +3,20 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sync.errors import StorageError
+from sync.manager.registry import WITH_STATE
 from sync.view.view import MessageShown, PeerState
-from tests.support.sync.nodes import TEA, Host, host, meet, texts, until
+from tests.support.sync.nodes import TEA, Host, host, meet, texts, until, write_all
 
 pytestmark = pytest.mark.net
+
+older = partial(host, protocols=WITH_STATE)
+"""Node that begins without a handshake: what it lacks comes by Waku Sync, pushed."""
 
 
 @asynccontextmanager
@@ -86,3 +91,18 @@ async def test_whose_disk_refuses_still_sees_what_there_is_and_who_is_here(tmp_p
             assert alice.node.engine._begun is not None, "she has not tried her disk again"
         await alice.write(TEA, "after")
         await until(lambda: bob.texts() == ["before", "after"], "bob reads that, too")
+
+
+async def test_nobody_is_blamed_for_a_transfer_that_a_full_disk_broke_off(tmp_path: Path) -> None:
+    lines = texts(3_000)
+    async with older(tmp_path, "alice", "tea") as alice:
+        await write_all(alice, lines)
+        async with older(tmp_path, "bob", "tea") as bob:
+            await meet(alice, bob)
+            await until(bob.texts, "bob has some")
+            async with full_disk(bob):
+                await until(lambda: "free some space" in bob.notices(), "his disk is full")
+            assert len(bob.texts()) < len(lines)
+            await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
+
+            assert bob.node.snapshot().refused == alice.node.snapshot().refused == {}
