@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -29,7 +29,12 @@ from sync.net.links.frames import Open, Proof, encode
 from sync.net.links.link import read_proof
 from sync.net.links.listener import Serve, Spawn
 from sync.net.links.mesh import Mesh
-from sync.net.links.stream import FRAME_MAX, HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.stream import (
+    FRAME_MAX,
+    HANDSHAKE_DEADLINE,
+    DisconnectedError,
+    SecureStream,
+)
 from sync.net.links.stream_writer import STALL_MAX, StreamWriter
 from sync.runner.journal import Loaded
 from sync.runner.log_rows import SHARED_FROM
@@ -57,6 +62,7 @@ PUSHES_MAX: Final = 4
 STALL_LOOKS: Final = 6
 """Number of looks in that time whether the session of a transfer still goes on."""
 
+NOT_IN: Final = "the peer is not in the channel any more"
 BEGAN_ANEW: Final = "began anew"
 """Reason to break off what was for machines that are gone."""
 
@@ -103,6 +109,13 @@ class Host(Protocol):
 
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`, or of what it transfers."""
+
+
+class Ended(NamedTuple):
+    """Why a connection that we opened ended, "" if as planned; and if the peer is to blame."""
+
+    reason: str = ""
+    is_bad: bool = False
 
 
 @dataclass(slots=True)
@@ -260,7 +273,7 @@ class SessionStreams:
 
         reason = "an error on our side"
         try:
-            reason = await self._with_stream(channel, wanted.peer, wanted.protocol, read)
+            reason = (await self._with_stream(channel, wanted.peer, wanted.protocol, read)).reason
         finally:  # whatever happened, the machine must not wait for this stream
             self._writers.pop(session, None)
             self._host.queue_input(channel, values.SessionClosed(session, reason))
@@ -290,12 +303,12 @@ class SessionStreams:
 
         task = await self._turn_to_push(channel, peer)
         try:
-            reason = await self._with_stream(channel, peer, wanted.protocol, write)
+            ended = await self._with_stream(channel, peer, wanted.protocol, write)
         finally:
             self._pushes.leave(task)
             self._pushed.set()
-        if reason:
-            self._host.refused(peer, f"a transfer to it ended early: {reason}")
+        if ended.is_bad:
+            self._host.refused(peer, f"a transfer to it ended early: {ended.reason}")
 
     async def _turn_to_push(self, channel: ChannelId, peer: PeerId) -> "asyncio.Task[None]":
         """Wait for one of the places; returns who holds it, this task."""
@@ -317,14 +330,14 @@ class SessionStreams:
         peer: PeerId,
         protocol: str,
         use: Callable[[SecureStream, int], Awaitable[None]],
-    ) -> str:
-        """Dial, prove the channel, use the connection; returns why it ended, "" if as planned.
+    ) -> Ended:
+        """Dial, prove the channel, use the connection; returns why it ended.
 
         `use` is told how many payloads of one answer the peer takes.
         """
         link = self._mesh.peers.link_to(peer, channel)
         if link is None:
-            return "there is no link to the peer"
+            return Ended("there is no link to the peer")
         stream: SecureStream | None = None
         try:
             stream = await SecureStream.dial(
@@ -341,24 +354,26 @@ class SessionStreams:
             )
             common = link.membership.common(channel)
             if common is None:
-                return "the peer is not in the channel any more"
+                return Ended(NOT_IN)
             mac = prove(common.secret, stream.role, stream.handshake_hash)
             stream.send_batch([encode(Open(protocol, 0)), encode(self._proof(mac, protocol))])
             async with asyncio.timeout(HANDSHAKE_DEADLINE):
                 answer = await read_proof(stream)
             _require(membership, answer)
             if self._mesh.peers.link_to(peer, channel) is None:
-                return "the peer is not in the channel any more"
+                return Ended(NOT_IN)
             self._note(channel, peer, protocol, stream)
             self._mesh.received.watch(stream)
             await use(stream, answer.payloads_max)
-        except (RemoteError, TimeoutError) as error:
-            return str(error) or "the peer does not answer"
+        except (DisconnectedError, TimeoutError) as error:
+            return Ended(str(error) or "the peer does not answer")
+        except RemoteError as error:
+            return Ended(str(error), is_bad=True)
         finally:
             if stream is not None:
                 stream.close()
                 self._over(channel, stream)
-        return ""
+        return Ended()
 
     # --- Answering -----------------------------------------------------------------------------
 
