@@ -32,6 +32,8 @@ class Seen(Struct):
     looked_at: Nanos = 0
     back_since: Nanos | None = None
     """When somebody came back, until it is told what that brought."""
+    had: int = 0
+    """Messages that were here while nobody else was."""
 
 
 class Company:
@@ -48,6 +50,7 @@ class Company:
             seen.back_since = None
             if seen.alone_since is None:
                 seen.alone_since = snapshot.now
+            seen.had = _held(info)
             return ""
         if seen.alone_since is not None and seen.met:
             seen.back_since = before
@@ -55,7 +58,10 @@ class Company:
         return self._news(seen, snapshot, info)
 
     def _news(self, seen: Seen, snapshot: Snapshot, info: ChannelInfo) -> str:
-        """Return what coming back has brought, once that is known; empty if it brought nothing."""
+        """Return what coming back has brought, once that is known; empty if it brought nothing.
+
+        What several bring or lack may be the same, and some is no message, so no sum is told.
+        """
         if seen.back_since is None:
             return ""
         since = seen.back_since
@@ -64,7 +70,8 @@ class Company:
             for one in snapshot.sessions
             if one.channel == info.channel and one.began_at >= since
         ]
-        got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
+        got = min(sum(one.got for one in sessions), _held(info) - seen.had)
+        gave = max((one.have for one in sessions), default=0)
         if not (got or gave) or any(one.ended_at is None for one in sessions):
             if snapshot.now - since > BACK_WITHIN:
                 seen.back_since = None
@@ -105,6 +112,11 @@ class Company:
             "/doctor tests the network; /connect host:port dials an address.",
             with_keys("{demo} shows how it works, with pretend people.", chosen),
         )
+
+
+def _held(info: ChannelInfo) -> int:
+    """Return how many messages are here, in their places or not yet."""
+    return info.messages + info.loading + info.waiting_count
 
 
 def _cut_off(since: Nanos, info: ChannelInfo) -> str:

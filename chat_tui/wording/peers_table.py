@@ -143,7 +143,7 @@ def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
         rtt,
         offset,
         _seen(snapshot, peer),
-        has_and_needs(snapshot, peer.peer),
+        has_and_needs(snapshot, peer),
     )
 
 

@@ -4,14 +4,16 @@ from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import count, size
 from chat_tui.wording import contradictions, presence, sentences
 from sync.entries.identity import fingerprint, short_fingerprint
-from sync.machine import PeerId
-from sync.view.view import LogsInfo, PeerInfo, Snapshot
+from sync.view.view import LogsInfo, PeerInfo, PeerState, Snapshot
 
 
-def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
-    """Return what a peer had that we lacked, and the other way, by the last reconciliation."""
-    last = next((one for one in snapshot.sessions if one.peer == peer), None)
-    if last is None:
+def has_and_needs(snapshot: Snapshot, peer: PeerInfo) -> str:
+    """Return what a peer had that we lacked, and the other way, by the last reconciliation.
+
+    Of who is gone nobody knows: both may have written since.
+    """
+    last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
+    if last is None or peer.state is PeerState.DOWN:
         return "unknown"
     if last.ended_at is None:
         return f"{max(0, last.need - last.got):,} / {last.have:,}"
@@ -24,7 +26,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
         sentences.channel_title(info) for info in snapshot.channels if peer.peer in info.peers
     )
     last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
-    history = has_and_needs(snapshot, peer.peer)
+    history = has_and_needs(snapshot, peer)
     if last is not None and last.ended_at is None:
         history = f"it has {last.need:,} that we lack, and lacks {last.have:,} of ours"
     rows = {

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
-from sync.view.view import Snapshot
+from sync.view.view import ChannelInfo, Snapshot
 from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.snapshots_of_state import (
     CALM,
@@ -33,6 +33,10 @@ def at(when: Nanos, before: Snapshot) -> Snapshot:
 def see(company: Company, now: Snapshot) -> str:
     """Look at a snapshot and return its news, or else the sentence of the line."""
     return company.look(now, now.channels[0]) or company.sentence(now, now.channels[0])
+
+
+def with_more(before: ChannelInfo, messages: int) -> ChannelInfo:
+    return replace(before, messages=before.messages + messages)
 
 
 def cut_off() -> Company:
@@ -100,14 +104,50 @@ def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
         ended_at=NOON + 62 * SECOND,
     )
     running = replace(over, ended_at=None, got=3)
+    info = with_more(back.channels[0], 12)
 
-    while_it_runs = company.look(replace(back, sessions=(running,)), back.channels[0])
-    told = company.look(at(62 * SECOND, replace(back, sessions=(over,))), back.channels[0])
-    again = company.look(at(63 * SECOND, replace(back, sessions=(over,))), back.channels[0])
+    while_it_runs = company.look(replace(back, sessions=(running,)), info)
+    told = company.look(at(62 * SECOND, replace(back, sessions=(over,))), info)
+    again = company.look(at(63 * SECOND, replace(back, sessions=(over,))), info)
 
     assert while_it_runs == ""
     assert told == "Back with carol: 12 received, 4 sent."
     assert again == ""
+
+
+def test_the_same_messages_of_several_people_are_received_and_sent_once() -> None:
+    company = cut_off()
+    back = replace(at(61 * SECOND, TOGETHER), peers=(present("carol"), present("bob")))
+    of_carol = replace(
+        session(7, "carol", need=4, got=4, have=1),
+        channel=CALM.channel,
+        began_at=NOON + 61 * SECOND,
+        ended_at=NOON + 62 * SECOND,
+    )
+    of_bob = replace(of_carol, peer=present("bob").peer)
+    read_marks = replace(of_carol, got=2, need=2, have=0)
+    sessions = (of_carol, of_bob, read_marks)
+
+    told = company.look(
+        at(62 * SECOND, replace(back, sessions=sessions)), with_more(back.channels[0], 4)
+    )
+
+    assert told == "Back with carol, bob: 4 received, 1 sent."
+
+
+def test_read_marks_alone_are_no_messages_that_came() -> None:
+    company = cut_off()
+    back = at(61 * SECOND, TOGETHER)
+    marks = replace(
+        session(7, "carol", need=2, got=2, have=0),
+        channel=CALM.channel,
+        began_at=NOON + 61 * SECOND,
+        ended_at=NOON + 62 * SECOND,
+    )
+
+    told = company.look(at(62 * SECOND, replace(back, sessions=(marks,))), back.channels[0])
+
+    assert told == ""
 
 
 def test_coming_back_that_brought_nothing_is_no_news_until_something_comes() -> None:
@@ -124,7 +164,8 @@ def test_coming_back_that_brought_nothing_is_no_news_until_something_comes() -> 
     )
 
     nothing = company.look(at(62 * SECOND, replace(back, sessions=(equal,))), back.channels[0])
-    told = company.look(at(71 * SECOND, replace(back, sessions=(equal, late))), back.channels[0])
+    info = with_more(back.channels[0], 2)
+    told = company.look(at(71 * SECOND, replace(back, sessions=(equal, late))), info)
 
     assert nothing == ""
     assert told.endswith(": 2 received, 0 sent.")

@@ -8,12 +8,13 @@ from chat_tui.wording import peers_table, presence, sentences
 from chat_tui.wording.glyphs import UNICODE
 from chat_tui.wording.json_events import more_of
 from chat_tui.wording.panels import Unseen
+from chat_tui.wording.person import has_and_needs
 from chat_tui.wording.sidebar import SIDEBAR_WIDTH, sidebar
 from sync.entries.identity import short_fingerprint
 from sync.machine import DAY, HOUR, MINUTE, ChannelId, Nanos
 from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.scenes import utc
-from tests.support.chat_tui.snapshots_of_state import CALM, absent, present, snapshot
+from tests.support.chat_tui.snapshots_of_state import CALM, absent, present, session, snapshot
 
 TWO = replace(CALM, channel=ChannelId("2" * 32), name="bob", open=False, direct=peer("bob"))
 YEAR: Nanos = 365 * DAY
@@ -106,3 +107,12 @@ def test_a_long_name_is_cut_before_its_key_also_of_a_channel_and_a_member() -> N
 
     assert side.split()[-3:] == [key, "●", "12"]
     assert len(side) == SIDEBAR_WIDTH
+
+
+def test_of_who_is_gone_nobody_knows_what_they_lack() -> None:
+    equal = (session(1, "bob"),)
+    here = replace(snapshot(present("bob")), sessions=equal)
+    gone = replace(snapshot(absent("bob")), sessions=equal)
+
+    assert has_and_needs(here, here.peers[0]) == "in sync"
+    assert has_and_needs(gone, gone.peers[0]) == "unknown"
