@@ -244,6 +244,7 @@ class Client:
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
+                tasks.create_task(self.people.note_seen_forever())
                 tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(disk_watch.watch_forever())

@@ -1,7 +1,7 @@
 """People in the live chat: facts and decisions, kept on the disk, carried out by the node."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -38,6 +38,9 @@ UNSAVED_MAX: Final = 1024
 FORGET_EVERY: Final = 128
 """Meetings after which the disk forgets strangers beyond its limits."""
 
+SEEN_EVERY: Final = 300.0
+"""Seconds between two writes of who is still here; each is a row of theirs in one commit."""
+
 STANDING_AFTER: Final[Nanos] = 24 * HOUR
 """Time since the first meeting after which somebody is more than a key made up today."""
 
@@ -63,14 +66,13 @@ class _Wished(Struct, frozen=True):
     noise_key: bytes
 
 
-class _Parted(Struct, frozen=True):
-    """A peer's last link has ended."""
+class _Seen(Struct, frozen=True):
+    """Peers were here until then: their last link has ended, or they still are."""
 
-    peer: PeerId
-    at: Nanos
+    until: Mapping[PeerId, Nanos]
 
 
-_Unsaved: TypeAlias = _Met | _Wished | _Parted | KeyWarning
+_Unsaved: TypeAlias = _Met | _Wished | _Seen | KeyWarning
 
 
 class People:
@@ -147,7 +149,7 @@ class People:
                 self._meet(peer, clean_nick(nick))
             case PeerShown(peer):
                 self.book.part(peer, self._clock.wall())
-                self._put(_Parted(peer, self._clock.wall()))
+                self._put(_Seen({peer: self._clock.wall()}))
             case _:
                 pass
         return True
@@ -209,21 +211,30 @@ class People:
                 await self._forget_strangers()
             case _Wished(peer, noise_key):
                 await self._welcome(peer, noise_key)
-            case _Parted(peer, at):
-                await self._members.note_parted({peer: at})
+            case _Seen(until):
+                await self._members.note_seen(until)
             case KeyWarning():
                 await self._store.raise_warning(item)
+
+    async def note_seen_forever(self) -> None:
+        """Keep now and then who is still here: where the power goes, nobody parts."""
+        while True:
+            await asyncio.sleep(SEEN_EVERY)
+            linked = self._node.mesh.peers
+            here = [peer for peer in linked.links if linked.shares(peer)]
+            if here:
+                self._put(_Seen(dict.fromkeys(here, self._clock.wall())))
 
     async def save_parting(self) -> None:
         """Keep until when those were seen who were here at the end, in one write."""
         parted: dict[PeerId, Nanos] = {}
         while not self._unsaved.empty():
             item = self._unsaved.get_nowait()
-            if isinstance(item, _Parted):
-                parted[item.peer] = item.at
+            if isinstance(item, _Seen):
+                parted |= item.until
         if parted:
             with suppress(StorageError):  # a disk that takes no changes is left as it is
-                await self._members.note_parted(parted)
+                await self._members.note_seen(parted)
 
     async def _forget_strangers(self) -> None:
         """Now and then forget those met longest ago whom nothing else speaks for."""

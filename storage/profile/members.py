@@ -145,9 +145,9 @@ class Members:
             )
         )
 
-    async def note_parted(self, parted: Mapping[PeerId, Nanos]) -> None:
-        """Note when the last links to people ended: they were seen until then."""
-        rows = [(at, bytes.fromhex(peer)) for peer, at in parted.items()]
+    async def note_seen(self, until: Mapping[PeerId, Nanos]) -> None:
+        """Note until when people were seen."""
+        rows = [(at, bytes.fromhex(peer)) for peer, at in until.items()]
         await self._database.write(
             lambda db: db.executemany(
                 "UPDATE peers SET last_seen_ns = max(last_seen_ns, ?) WHERE participant = ?", rows

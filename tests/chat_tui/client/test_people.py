@@ -2,11 +2,14 @@
 
 import asyncio
 import base64
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from chat_tui.client import people
 from chat_tui.client.live import Client
 from chat_tui.client.people import DIRECT_MAX, DIRECT_OF_HOST_MAX, STANDING_AFTER
 from chat_tui.client.trust_book import HELD_LONG
@@ -26,7 +29,7 @@ from tests.support.chat_tui.chats import meet, opened, running, setup_of
 from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.storage.searching import found_by
 from tests.support.sync.entries import identity
-from tests.support.sync.nodes import until
+from tests.support.sync.nodes import HEARTBEAT_S, until
 
 pytestmark = pytest.mark.net
 
@@ -288,6 +291,25 @@ async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
         bob_there = known(alice, "bob")
 
     assert (bob_there.trust, bob_there.state) == (Trust.VERIFIED, PeerState.DOWN)
+
+
+async def test_who_is_here_is_seen_on_the_disk_while_nobody_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "SEEN_EVERY", HEARTBEAT_S)
+
+    def seen_ns() -> int:
+        """Return what a start after a power cut would read."""
+        with closing(sqlite3.connect(tmp_path / "alice" / "chat.db")) as disk:
+            return max(
+                [row[0] for row in disk.execute("SELECT last_seen_ns FROM peers")], default=0
+            )
+
+    async with friends(tmp_path):
+        await until(seen_ns, "bob is on the disk")
+        first = seen_ns()
+
+        await until(lambda: seen_ns() > first, "bob was seen later than when he came")
 
 
 async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
