@@ -19,10 +19,10 @@ from importlib.util import find_spec
 from typing import Final
 
 from chat_tui.client import control_client
+from chat_tui.client.doctor import others
 from chat_tui.client.doctor.closed_profile import opened
 from chat_tui.client.doctor.findings import FAIL, Finding, as_json, as_lines
 from chat_tui.client.doctor.membership_findings import membership_findings
-from chat_tui.client.exception_groups import plain_errors
 from chat_tui.client.setup import Setup
 from chat_tui.text.times import count, size
 from chat_tui.wording.json_events import Json
@@ -31,18 +31,13 @@ from storage.profile.profile import ProfileInUseError
 from storage.sqlite.database import problems_in
 from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
-from sync.net.clock import draw
 from sync.net.discovery.interfaces import choose, has_ipv6_only
-from sync.net.discovery.mdns import Discovery
 from sync.net.links.mesh import DEFAULT_PORT
 
 MDNS_GROUP: Final = "224.0.0.251"
 MDNS_PORT: Final = 5353
-ANNOUNCEMENT_WITHIN: Final = 3.0
-"""Seconds until our own announcement must have been heard; on a good network it takes 0.1 s."""
-
-CONNECT_WITHIN: Final = 2.0
-"""Seconds for a connection to this computer itself."""
+ADDRESSES_NAMED: Final = 3
+"""Addresses named that take no connection."""
 
 PEERS_WANTED: Final = 2
 """Peers that must have reached our port before it counts as reachable for everybody."""
@@ -68,6 +63,8 @@ class Doctor:
         self._setup = setup
         self._running = running
         self._in_use = running is not None
+        self._others: tuple[others.Address, ...] = ()
+        """Addresses of other computers where a chat was announced a moment ago."""
 
     async def findings(self) -> AsyncGenerator[Finding]:
         """Run every test and yield what it finds."""
@@ -82,6 +79,7 @@ class Doctor:
             self._mdns_port,
             self._announcement,
             self._port,
+            self._reachable,
             self._clocks,
             self._terminal,
             self._java,
@@ -215,14 +213,15 @@ class Doctor:
         if not addresses:
             return Finding(what, NO_INTERFACE, tested=False)
         try:
-            heard = await _hears_itself(addresses)
+            heard = await others.hear(addresses)
         except ChatError as error:
             return Finding(what, "failed", str(error))
-        if heard:
+        self._others = heard.others
+        if heard.itself:
             return Finding(what, "yes")
         return Finding(
             what,
-            f"not within {ANNOUNCEMENT_WITHIN:.0f} s",
+            f"not within {others.ANNOUNCEMENT_WITHIN:.0f} s",
             f"A firewall or the access point drops multicast: allow UDP port {MDNS_PORT}, "
             "or use /connect HOST:PORT.",
         )
@@ -230,6 +229,8 @@ class Doctor:
     async def _port(self) -> Finding:
         """The TCP port can be reached: by peers, or at least by ourselves."""
         running = self._running or {}
+        if not self._addresses():
+            return Finding("TCP port", NO_INTERFACE, tested=False)
         if not running.get("port"):
             return await self._free_port()
         port = int(running["port"])
@@ -239,14 +240,33 @@ class Doctor:
             more = "" if callers >= PEERS_WANTED else "; two would be surer"
             return Finding("TCP port", reached + more)
         for address in self._addresses():
-            if not await _connects(address, port):
+            if not await others.connects(address, port, address):
                 return Finding(
                     "TCP port",
                     f"{address}:{port} does not answer this computer itself",
                     f"Let TCP port {port} through the firewall, or choose another with --port.",
                 )
         return Finding(
-            "TCP port", f"{port} was reached by this computer; no peer has connected yet"
+            "TCP port", f"{port} was reached by this computer; nobody who is here dialled it"
+        )
+
+    async def _reachable(self) -> Finding:
+        """Others who announce themselves can be dialled: announcements pass where this may not."""
+        what = "other chats"
+        if not self._others:
+            return Finding(what, "none is announced here now", tested=False)
+        announced = f"{count(len(self._others), 'address', 'addresses')} announced"
+        silent = await others.silent(self._others, self._setup.network.interface)
+        if not silent:
+            return Finding(what, f"{announced}, each takes connections")
+        named = ", ".join(f"{host}:{port}" for host, port in silent[:ADDRESSES_NAMED])
+        unnamed = len(silent) - ADDRESSES_NAMED
+        more = f" and {unnamed} more" if unnamed > 0 else ""
+        return Finding(
+            what,
+            f"{announced}, and no connection to {named}{more}",
+            "A firewall, there or here, or the access point drops connections (TCP): "
+            "let the port through where the chat runs.",
         )
 
     async def _free_port(self) -> Finding:
@@ -264,7 +284,7 @@ class Doctor:
                     return Finding(
                         "TCP port", f"{port}: {error.strerror}", "Choose another one with --port."
                     )
-                if not await _connects(address, port):
+                if not await others.connects(address, port, address):
                     return Finding(
                         "TCP port",
                         f"{address}:{port} does not answer this computer itself",
@@ -365,44 +385,3 @@ async def run(
 def _share(probe: socket.socket) -> None:
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-
-
-async def _connects(address: str, port: int) -> bool:
-    """Return whether a connection to that port of ours is accepted."""
-    try:
-        async with asyncio.timeout(CONNECT_WITHIN):
-            _, writer = await asyncio.open_connection(address, port, local_addr=(address, 0))
-    except (OSError, TimeoutError):
-        return False
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return True
-
-
-async def _hears_itself(addresses: list[str]) -> bool:
-    """Return whether one announcer is heard by another within the time."""
-    heard = asyncio.Event()
-    wanted = draw(8).hex()
-
-    def found(instance: str, host: str, port: int) -> None:
-        del host, port
-        if instance == wanted:
-            heard.set()
-
-    with plain_errors():
-        async with asyncio.TaskGroup() as tasks:
-            speaker = Discovery(wanted, lambda *_: None, lambda _, work: tasks.create_task(work))
-            listener = Discovery(draw(8).hex(), found, lambda _, work: tasks.create_task(work))
-            resolving = tasks.create_task(listener.resolve_forever())
-            try:
-                await listener.start(addresses, DEFAULT_PORT)
-                await speaker.start(addresses, DEFAULT_PORT)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ANNOUNCEMENT_WITHIN):
-                        await heard.wait()
-            finally:  # also when the screen is closed meanwhile: their sockets would stay open
-                await speaker.stop()
-                await listener.stop()
-                resolving.cancel()
-    return heard.is_set()

@@ -1,14 +1,18 @@
 import asyncio
 import json
 import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from chat_tui.client import control_server
-from chat_tui.client.doctor import doctor
+from chat_tui.client.doctor import doctor, others
 from chat_tui.client.doctor.findings import Finding
+from sync.net.clock import draw
+from sync.net.discovery.mdns import Discovery
 from sync.net.options import Options
 from sync.view.view import PeerState
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
@@ -17,12 +21,14 @@ from tests.support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
 
+ELSEWHERE = "127.0.0.2"
+
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a busy machine take longer than a person would wait for what is heard in the end."""
     for name in ("ANNOUNCEMENT_WITHIN", "CONNECT_WITHIN"):
-        monkeypatch.setattr(doctor, name, PATIENCE_S)
+        monkeypatch.setattr(others, name, PATIENCE_S)
 
 
 async def test_all_is_well_on_loopback(tmp_path: Path) -> None:
@@ -44,6 +50,7 @@ async def test_all_is_well_on_loopback(tmp_path: Path) -> None:
         "UDP port 5353",
         "announcement heard back",
         "TCP port",
+        "other chats",
         "clock",
         "terminal",
         "Java for the audit pipeline",
@@ -114,9 +121,55 @@ async def test_a_port_that_nobody_dialled_is_dialled_by_ourselves(tmp_path: Path
         open_one = await finding(tmp_path, "TCP port", status_of(port))
     closed = await finding(tmp_path, "TCP port", status_of(port))
 
-    assert open_one.found == f"{port} was reached by this computer; no peer has connected yet"
+    assert open_one.found == f"{port} was reached by this computer; nobody who is here dialled it"
     assert closed.level == "FAIL"
     assert "firewall" in closed.fix
+
+
+async def test_without_an_interface_no_port_is_said_to_be_reached(tmp_path: Path) -> None:
+    setup = replace(setup_of(tmp_path, "nobody"), network=Options(interface="203.0.113.9"))
+
+    for status in (None, status_of(46021)):
+        doing = doctor.Doctor(setup, status)
+        found = {one.what: one async for one in doing.findings()}["TCP port"]
+
+        assert (found.level, found.found) == ("not tested", "there is no network interface")
+
+
+@asynccontextmanager
+async def announced(*ports: int) -> AsyncIterator[None]:
+    """Chats on another computer, which is a second address of this one."""
+    async with asyncio.TaskGroup() as tasks:
+        speakers = [
+            Discovery(draw(8).hex(), lambda *_: None, lambda _, work: tasks.create_task(work))
+            for _ in ports
+        ]
+        for speaker, port in zip(speakers, ports, strict=True):
+            await speaker.start([ELSEWHERE], port)
+        try:
+            yield
+        finally:
+            for speaker in speakers:
+                await speaker.stop()
+
+
+async def test_a_chat_that_is_heard_and_takes_no_connection_is_told(tmp_path: Path) -> None:
+    with socket.socket() as listening, socket.socket() as deaf:
+        listening.bind((ELSEWHERE, 0))
+        listening.listen(4)
+        deaf.bind((ELSEWHERE, 0))  # and does not listen
+        good, bad = listening.getsockname()[1], deaf.getsockname()[1]
+        async with announced(good):
+            well = await finding(tmp_path, "other chats", status_of(0))
+        async with announced(good, bad):
+            ill = await finding(tmp_path, "other chats", status_of(0))
+    alone = await finding(tmp_path, "other chats", status_of(0))
+
+    assert (well.level, well.found) == ("ok", "1 address announced, each takes connections")
+    assert ill.level == "FAIL"
+    assert ill.found == f"2 addresses announced, and no connection to {ELSEWHERE}:{bad}"
+    assert "firewall" in ill.fix
+    assert (alone.level, alone.found) == ("not tested", "none is announced here now")
 
 
 async def test_beside_an_open_chat_its_own_port_and_clock_are_tested(tmp_path: Path) -> None:
