@@ -62,14 +62,28 @@ def length(distance: Nanos) -> str:
 
 
 def asked(snapshot: Snapshot, question: ClockQuestion) -> str:
-    """Return who says what of this computer's clock, as one sentence."""
+    """Return who says what of this computer's clock, as one sentence, and how many do not."""
     voters = [
         f"{called(snapshot, one.peer, one.nick)} ({_known(snapshot, one)})"
         for one in question.voters
     ]
     says = "says" if len(voters) == 1 else "say"
     way = "behind" if question.ahead_ns > 0 else "ahead"
-    return f"{_listed(voters)} {says} your clock is {length(question.ahead_ns)} {way}."
+    same = _same(snapshot, question)
+    agree = f"; {count(same, 'other')} here {'shows' if same == 1 else 'show'} your time"
+    far = length(question.ahead_ns)
+    return f"{_listed(voters)} {says} your clock is {far} {way}{agree if same else ''}."
+
+
+def _same(snapshot: Snapshot, question: ClockQuestion) -> int:
+    """Return how many who are here show our time: a channel of two asks without them."""
+    voters = _who(question)
+    offsets = [
+        peer.clock_offset_ns
+        for peer in snapshot.peers
+        if peer.state is PeerState.UP and peer.peer not in voters
+    ]
+    return sum(offset is not None and abs(offset) <= FAR for offset in offsets)
 
 
 def band(snapshot: Snapshot, chosen: Chosen = USUAL) -> list[str]:

@@ -24,7 +24,7 @@ from sync.view.view import (
 )
 from tests.support.chat_tui.chats import line_mode
 from tests.support.chat_tui.conversations import LOBBY, NOON, line, peer
-from tests.support.chat_tui.snapshots_of_state import CALM, HERE, ident, present, snapshot
+from tests.support.chat_tui.snapshots_of_state import CALM, HERE, absent, ident, present, snapshot
 
 DAY: Nanos = 24 * HOUR
 
@@ -77,6 +77,20 @@ def test_the_question_says_who_says_what_and_what_following_sets_aside() -> None
         "/clock follow: what you write bears their time; 3 messages here are set aside until then.",
         "/clock stay: what you write waits with them, until their clocks get there.",
     ]
+
+
+def test_the_question_counts_those_who_show_our_time() -> None:
+    """In a channel of two one voter is enough, whatever all others say."""
+    asked = question(voter("eve", 40 * MINUTE, standing=False))
+    eve = replace(present("eve"), clock_offset_ns=40 * MINUTE)
+    agreeing = [replace(present(name), clock_offset_ns=SECOND) for name in ("bob", "carol")]
+    unknown, gone = present("dave"), replace(absent("erin"), clock_offset_ns=0)
+    one, two = (snapshot(eve, *agreeing[:number], unknown, gone) for number in (1, 2))
+    says = "eve (new here) says your clock is 40 minutes behind"
+
+    assert clocks.asked(snapshot(eve, unknown, gone), asked) == f"{says}."
+    assert clocks.asked(one, asked) == f"{says}; 1 other here shows your time."
+    assert clocks.asked(two, asked) == f"{says}; 2 others here show your time."
 
 
 def test_one_stranger_is_called_so_and_other_keys_are_named() -> None:
