@@ -22,7 +22,7 @@ from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_te
 from chat_tui.text.namesakes import Names, look_alike_key
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import day_of
-from chat_tui.wording.acts import SIGN
+from chat_tui.wording.acts import SIGN, named_in
 from chat_tui.wording.folding import folded_away
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
@@ -576,6 +576,12 @@ class Conversation:
         if refolded or is_folded(line):
             changes += self._redecorate([index, index + 1])
         return changes
+
+    def acts_call_otherwise(self, peer: PeerId, nick: str) -> bool:
+        """Return whether an act among the rows names `peer` by another name than `nick`."""
+        return any(
+            one.peer == peer and one.nick != nick for row in self.rows for one in named_in(row.line)
+        )
 
     def read_again(self) -> list[Change]:
         """Take the texts of all rows anew: more of them can be shown now."""

@@ -32,6 +32,7 @@ from sync.view.view import (
     OpShown,
     PeerInfo,
     PeerShown,
+    PeerState,
     PendingEndedShown,
     PendingShown,
     Position,
@@ -64,6 +65,8 @@ class Feed:
 
     def __init__(self, me: PeerId, nick: str) -> None:
         self._me, self._nick = me, nick
+        self._renamed = False
+        """Whether acts may have the reader's name of before."""
         self._names = Names()
         self._told_apart = self._names.shared
         self._conversations: dict[ChannelId, Conversation] = {}
@@ -94,6 +97,7 @@ class Feed:
             return False
         self._nick = nick
         self._names.hear(self._me, nick)
+        self._renamed = True
         return True
 
     def unread(self, channel: ChannelId) -> int:
@@ -177,6 +181,9 @@ class Feed:
             self._events.clear()
             self._batch_flooded, self._flooded = self._flooded, False
             self._early.clear()
+        if self._renamed:
+            self._renamed = False
+            news.again |= self._naming_otherwise(self._me, self._nick)
         while self._batch:
             self._take(self._batch.popleft(), shown, news)
             if enough is not None and enough():
@@ -218,9 +225,11 @@ class Feed:
                 news.found[channel] = self.conversation(channel)
             case Notice():
                 news.notices.append(event)
-            case PeerShown(peer, nick):
+            case PeerShown(peer, nick, state):
                 self._names.hear(peer, nick)
                 news.around = True
+                if state is PeerState.UP:
+                    news.again |= self._naming_otherwise(peer, nick)
             case _:
                 news.around = True
 
@@ -264,6 +273,11 @@ class Feed:
                 news.again[channel] = held = self.conversation(channel)
                 held.refill()
                 return channel, []
+
+    def _naming_otherwise(self, peer: PeerId, nick: str) -> dict[ChannelId, Conversation]:
+        """Return conversations with acts that name `peer` as they do not call themselves now."""
+        held = self._conversations.items()
+        return {name: one for name, one in held if one.acts_call_otherwise(peer, nick)}
 
     def _changed(
         self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News

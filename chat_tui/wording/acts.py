@@ -54,6 +54,15 @@ def sentence(line: Line, called: Called = plainly_called) -> str:
     return _lost(act, act.loss, signer, called)
 
 
+def named_in(line: Line) -> list[Person]:
+    """Return everybody whom an act names, also for whom it came to nothing; none in a message."""
+    if line.act is None:
+        return []
+    because = None if line.act.loss is None else line.act.loss.because
+    others = [] if because is None else [because.by, *because.people]
+    return [Person(line.author, line.nick), *line.act.people, *others]
+
+
 def name_of(person: Person, called: Called) -> str:
     """Return what somebody is called; a key without a name is its fingerprint."""
     return called(*person) if person.nick.strip() else short_fingerprint(person.peer)

@@ -195,3 +195,27 @@ def test_what_somebody_removed_sent_late_is_marked_or_folded_away() -> None:
     assert LATE not in said[2]
     assert in_words(beyond) == f"message 1 {LATE}"
     assert in_words(folded) == FOLDED
+
+
+def test_acts_are_read_again_when_somebody_they_name_takes_another_name() -> None:
+    feed = Feed(ALICE.peer, "alice")
+    feed.conversation(LOBBY).add_older([], before=None, complete=True)
+    lost = LossInfo(Reason.SIGNER_TAKEN_OUT, BecauseInfo("1" * 64, ActKind.REMOVED, CAROL, (BOB,)))
+    shown = act(1, whom=BOB, by="alice")
+    assert shown.act is not None
+    feed.note_event(OpShown(replace(shown, act=replace(shown.act, loss=lost)), again=False))
+    feed.note_event(MessageShown(line(2, author="dave")))
+    feed.drain(LOBBY)
+
+    def read_again(name: str, nick: str, state: PeerState = PeerState.UP) -> bool:
+        feed.note_event(PeerShown(peer(name), nick, state))
+        return LOBBY in feed.drain(LOBBY).again
+
+    assert not read_again("bob", "bob"), "he comes, as he is called there"
+    assert not read_again("bob", "bobby", PeerState.DOWN), "nobody tells a name as he goes"
+    assert read_again("bob", "bobby")
+    assert read_again("carol", "caroline"), "for whom it came to nothing"
+    assert not read_again("dave", "david"), "a message keeps the name it was written under"
+    feed.rename("alicia")
+    assert LOBBY in feed.drain(LOBBY).again, "one's own name"
+    assert LOBBY not in feed.drain(LOBBY).again, "once"
