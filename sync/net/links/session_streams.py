@@ -112,7 +112,7 @@ class Host(Protocol):
 
 
 class Ended(NamedTuple):
-    """Why a connection that we opened ended, "" if as planned; and if the peer is to blame."""
+    """End of a connection that we opened: the reason, "" if as planned, and whose fault it was."""
 
     reason: str = ""
     is_bad: bool = False
