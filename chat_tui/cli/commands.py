@@ -50,6 +50,10 @@ STDIN: Final = "-"
 STDIN_MAX: Final = 1024 * 1024
 """Bytes that `send -` reads; a message takes far less, and says so."""
 
+OTHERS_END_S: Final = 10.0
+"""For a script that has this profile open, beyond what one is asked to wait."""
+LOOK_AGAIN_S: Final = 0.2
+
 COUNT: Final = click.IntRange(0, 1_000_000)
 """Messages of before."""
 
@@ -443,6 +447,12 @@ def _ran(main: Coroutine[Any, Any, T]) -> T:
     return run_watched(main)
 
 
+def _say_unused() -> None:
+    """Say that an open chat goes on by the options of its own start, if others were given."""
+    if unused := unused_beside_an_open_chat(click.get_current_context()):
+        click.echo(UNUSED.format(unused), err=True)
+
+
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
     async with aclosing(_replies(setup, request, online=online)) as replies:
         return [reply async for reply in replies]
@@ -451,20 +461,34 @@ async def _collected(setup: "Setup", request: "Json", *, online: bool = True) ->
 async def _replies(
     setup: "Setup", request: "Json", *, online: bool = True
 ) -> AsyncGenerator["Json", None]:
-    """Ask the open chat, or else open this profile for as long as the request takes."""
+    """Ask the open chat, or else open this profile for as long as the request takes.
+
+    Where a script like this one has it open, which answers nobody, that one ends first.
+    """
+    import asyncio
+
     from chat_tui.client import control_client, control_server
     from chat_tui.client.live import Client
     from storage.profile.profile import ProfileInUseError
 
-    try:
-        client = await Client.open(replace(setup, channel=None))
-    except ProfileInUseError as error:
-        if unused := unused_beside_an_open_chat(click.get_current_context()):
-            click.echo(UNUSED.format(unused), err=True)
-        async with aclosing(control_client.ask(error.socket, request)) as replies:
-            async for reply in replies:
-                yield reply
-        return
+    now = asyncio.get_running_loop().time
+    until = now() + OTHERS_END_S + float(request.get("wait", 0))
+    client: Client | None = None
+    while client is None:
+        try:
+            client = await Client.open(replace(setup, channel=None))
+        except ProfileInUseError as in_use:
+            asking = control_client.ask(in_use.socket, request, _say_unused)
+            try:
+                async with aclosing(asking) as replies:
+                    async for reply in replies:
+                        yield reply
+            except control_client.NotReachedError:
+                if now() > until:
+                    raise
+                await asyncio.sleep(LOOK_AGAIN_S)
+            else:
+                return
     for problem in client.settings.problems:
         click.echo(problem, err=True)
     try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Final
 
@@ -17,26 +17,37 @@ STARTING_S: Final = 30.0
 """Until an open chat answers, which may be loading; beyond what it was asked to wait."""
 
 
-async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
-    """Ask the chat that is open on another terminal.
+class NotReachedError(LocalError):
+    """Whoever has the profile open takes no requests: it starts, ends, or is such a script."""
+
+
+async def ask(
+    path: Path, request: Json, reached: Callable[[], None] | None = None
+) -> AsyncGenerator[Json, None]:
+    """Ask the chat that is open on another terminal; `reached` is called once that takes requests.
 
     Raises:
+        NotReachedError: it takes no requests, now.
         LocalError: it does not answer, or refused; says why.
     """
     try:
         reader, writer = await asyncio.open_unix_connection(path, limit=4 * REQUEST_MAX)
     except OSError as error:
-        raise LocalError(
-            "The chat with this profile is just starting or ending; try again in a moment."
+        raise NotReachedError(
+            "The chat with this profile is just starting or ending, or another script waits with "
+            "it; try again in a moment."
         ) from error
     try:
+        if reached is not None:
+            reached()
         writer.write(dumps(request).encode() + b"\n")
         # Others take as long as there are news, or messages to mend.
         is_quick = request["do"] in {"send", "reply", "status"}
         patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
         while line := await _line(reader, patience):
             reply = _reply(line)
-            if reply["event"] == "error" and request["do"] != "tail":
+            # Errors of the chat itself are news that `tail` shows.
+            if reply["event"] == "error" and (request["do"] != "tail" or reply.get("refused")):
                 raise LocalError(clean_text(str(reply.get("message"))))
             yield reply
     finally:

@@ -41,6 +41,10 @@ HISTORY_MAX: Final = 1_000_000
 """Messages of before that `tail` gives at most."""
 
 CONNECTIONS_MAX: Final = 16
+FULL: Final = f"{CONNECTIONS_MAX} scripts ask the open chat already: end one, or try again later."
+LOOK_S: Final = 1.0
+"""Seconds between looks at whether a script is still there."""
+
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT})
@@ -48,6 +52,7 @@ NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUO
 
 EVENTS_MAX: Final = 10_000
 """Events kept for a reader that does not read; then it is told so and let go."""
+TOO_SLOW: Final = "Over {:,} events waited to be read: what came after them is not shown."
 
 
 async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
@@ -195,7 +200,7 @@ async def _send(
 async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
     """Yield the last `history` messages, then every event as it comes."""
     name, book = Namer(client.snapshot), client.people.book
-    events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
+    news = _News()
 
     def listen(event: Event) -> None:
         name.note_event(event)
@@ -205,13 +210,8 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
             info = find(client.snapshot(), event.channel)
             told = [] if info is None else [*state_events(event, info.state, name)]
         for shown in told:
-            if shown is None or shown.get("channel", name(channel)) != name(channel):
-                continue
-            try:
-                events.put_nowait(shown)
-            except asyncio.QueueFull:
-                leave()
-                return
+            if shown is not None and shown.get("channel", name(channel)) == name(channel):
+                news.put(shown)
 
     async def told(author: PeerId, nick: str, reply_to: MessageId | None) -> Json:
         """Return what a reader without our names and our disk has to be told besides."""
@@ -232,15 +232,39 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
                 yield act
                 continue
             yield {**aged(message(line, name)), **await told(line.author, line.nick, line.reply_to)}
-        while (event := await events.get()) is not None:
+        while True:
+            event = await news.next()
             if event["event"] != "message":
                 yield event
             elif event["id"] not in shown_ids:
                 about = (event["author"], event["nick"], event["reply_to"])
                 yield {**event, **await told(*about)}
     finally:
-        with suppress(ValueError):
-            leave()
+        leave()
+
+
+class _News:
+    """Events on their way to a reader."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[Json] = asyncio.Queue(EVENTS_MAX)
+        self._over = False
+
+    def put(self, event: Json) -> None:
+        """Take an event; where too many wait, this one and all after it are left out."""
+        self._over |= self._waiting.full()
+        if not self._over:
+            self._waiting.put_nowait(event)
+
+    async def next(self) -> Json:
+        """Return the next event, once there is one.
+
+        Raises:
+            LocalError: some were left out from here on.
+        """
+        if self._over and self._waiting.empty():
+            raise LocalError(TOO_SLOW.format(EVENTS_MAX))
+        return await self._waiting.get()
 
 
 @asynccontextmanager
@@ -277,9 +301,6 @@ class _Server:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request."""
-        if self._connections >= CONNECTIONS_MAX:
-            writer.close()
-            return
         self._connections += 1
         try:
             await self._answer(reader, writer)
@@ -292,7 +313,9 @@ class _Server:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             request = json.loads(await reader.readline())
-            async with aclosing(answer(self._client, request)) as replies:
+            if self._connections > CONNECTIONS_MAX:
+                raise LocalError(FULL)
+            async with _heard(reader), aclosing(answer(self._client, request)) as replies:
                 async for reply in replies:
                     writer.write(dumps(reply).encode() + b"\n")
                     await writer.drain()
@@ -302,4 +325,33 @@ class _Server:
             self._refuse(writer, f"The open chat takes one JSON object of {REQUEST_MAX >> 10} KiB.")
 
     def _refuse(self, writer: asyncio.StreamWriter, sentence: str) -> None:
-        writer.write(dumps({"event": "error", "message": sentence}).encode() + b"\n")
+        refused = {"event": "error", "message": sentence, "refused": True}
+        writer.write(dumps(refused).encode() + b"\n")
+
+
+@asynccontextmanager
+async def _heard(reader: asyncio.StreamReader) -> AsyncIterator[None]:
+    """Give up what is done inside the `with` block once the script has hung up.
+
+    Where nothing happens nothing is written, and who is gone would not be missed: its place, one of
+    few, would stay taken.
+
+    Raises:
+        TimeoutError: it was given up.
+    """
+    loop = asyncio.get_running_loop()
+    next_look: asyncio.TimerHandle
+
+    def look() -> None:
+        nonlocal next_look
+        if reader.at_eof() or reader.exception() is not None:
+            until.reschedule(loop.time())
+        else:
+            next_look = loop.call_later(LOOK_S, look)
+
+    async with asyncio.timeout(None) as until:
+        next_look = loop.call_later(LOOK_S, look)
+        try:
+            yield
+        finally:
+            next_look.cancel()

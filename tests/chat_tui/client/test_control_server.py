@@ -103,6 +103,60 @@ async def test_tail_of_a_channel_that_is_not_ours_joins_it_and_says_so_once(tmp_
     assert (line["event"], line["text"]) == ("message", "before")
 
 
+async def test_tail_of_somebody_unknown_is_refused_also_by_an_open_chat(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
+        with pytest.raises(LocalError, match="Nobody called nobody"):
+            await collected(
+                alice.profile.socket, {"do": "tail", "history": 5, "channel": "@nobody"}, 1
+            )
+
+
+async def test_of_too_many_scripts_the_last_is_told_so_until_one_has_ended(tmp_path: Path) -> None:
+    tail = json.dumps({"do": "tail", "history": 0, "channel": None}).encode() + b"\n"
+    status = {"do": "status"}
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        running(tmp_path, "alice") as alice,
+        control_server.serving(alice),
+    ):
+        writers = []
+        for _ in range(control_server.CONNECTIONS_MAX):
+            _, writer = await asyncio.open_unix_connection(alice.profile.socket)
+            writer.write(tail)
+            writers.append(writer)
+        for request in (status, {"do": "tail", "history": 0}):
+            with pytest.raises(LocalError, match="16 scripts ask the open chat already"):
+                await collected(alice.profile.socket, request, 1)
+
+        writers[0].close()
+        await asyncio.sleep(control_server.LOOK_S + 0.5)  # nothing happens: no event meanwhile
+        [reply] = await collected(alice.profile.socket, status, 1)
+        for writer in writers[1:]:
+            writer.close()
+
+    assert reply["running"] is True
+
+
+async def test_whoever_reads_too_slowly_gets_what_waits_and_is_told_that_there_was_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_server, "EVENTS_MAX", 3)
+    async with asyncio.timeout(PATIENCE_S), running(tmp_path, "alice") as alice:
+        assert alice.first_channel is not None
+        await alice.send_text(alice.first_channel, "before")
+        request = {"do": "tail", "history": 1, "channel": None}
+        async with aclosing(control_server.answer(alice, request)) as replies:
+            texts = [(await anext(replies))["text"]]
+            for text in ("one", "two", "three", "four", "five"):
+                await alice.send_text(alice.first_channel, text)
+            for _ in range(control_server.EVENTS_MAX):
+                texts.append((await anext(replies)).get("text"))  # noqa: PERF401  # reads better
+            with pytest.raises(LocalError, match="what came after them is not shown"):
+                await anext(replies)
+
+    assert texts[:2] == ["before", "one"]
+
+
 async def test_status_is_the_snapshot(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)

@@ -187,3 +187,17 @@ async def test_the_bot_of_the_page_answers_what_is_asked_now(tmp_path: Path) -> 
             await program.wait()
 
     assert len(code.splitlines()) <= 30
+
+
+async def test_two_that_send_at_once_both_send(tmp_path: Path) -> None:
+    alice = person("alice", tmp_path, channel_of_its_own())
+    await run(alice.plain("--no-discovery"), said="first\n")
+    words = ("--no-discovery", "--interface", "127.0.0.1", "--wait", "3")
+
+    finished = await asyncio.gather(
+        run(alice.command("send", "one", *words)), run(alice.command("send", "two", *words))
+    )
+    kept = await run(alice.plain("--no-discovery", "--history", "9"), said="")
+
+    assert [(one.code, one.stderr) for one in finished] == [(1, "unacknowledged\n")] * 2
+    assert sorted(text for text, _ in messages(kept.stdout)) == ["first", "one", "two"]
