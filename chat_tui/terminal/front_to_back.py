@@ -16,6 +16,7 @@ from typing import Generic, cast
 from rich.console import Console
 from rich.control import Control
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
+from textual.await_complete import AwaitComplete
 from textual.events import Resize, ScreenResume
 from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
@@ -143,6 +144,16 @@ class FrontScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
         super().__init__(name, id, classes)
         self._compositor = FrontToBack()
         self._was_shown = False
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close this screen if it is the one in front.
+
+        Work that took its time may end when it was closed, or another opened over it; Textual would
+        close whichever is in front, and the second time end the program.
+        """
+        if self.app.screen_stack[-1:] != [self]:
+            return AwaitComplete()
+        return super().dismiss(result)
 
     def _on_screen_resume(self, event: ScreenResume) -> None:
         """Textual calls this before its own: the first time, all has just been given its style."""

@@ -1,5 +1,6 @@
 """F3 and what it leads to, by keys alone; banners; and the same people in line mode."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ from chat_tui.app.app import ChatApp
 from chat_tui.client.live import Client
 from chat_tui.client.simulated import SimulatedChat
 from chat_tui.screens.peers import AddressScreen, PeersScreen, VerifyScreen
+from chat_tui.screens.settings import SettingsScreen
+from chat_tui.terminal.front_to_back import FrontScreen
 from chat_tui.widgets.text_screen import TextScreen
 from sync.entries.identity import pair_number, pair_words, short_fingerprint
-from sync.machine import SECOND, PeerId
+from sync.machine import SECOND, ChannelId, PeerId
 from sync.view.view import PeerState, Trust
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
@@ -60,6 +63,52 @@ async def test_words_are_compared_and_the_key_marked_verified() -> None:
         await until(pilot, lambda: "✓ verified" in shown(app))
         assert "bob is verified." in shown(app)
         assert trust_of(scene.chat, "bob") is Trust.VERIFIED
+
+
+async def test_who_confirms_twice_while_the_disk_is_slow_closes_one_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene, app, _ = morning()
+    verify, disk = scene.chat.people.verify, asyncio.Event()
+
+    async def verify_slowly(peer: PeerId) -> None:
+        await disk.wait()
+        await verify(peer)
+
+    monkeypatch.setattr(scene.chat.people, "verify", verify_slowly)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f3", "v", "m", "m")
+        disk.set()
+        await until(pilot, lambda: "bob is verified." in shown(app))
+        await pilot.pause()
+
+        assert isinstance(app.screen, PeersScreen)
+
+
+async def test_a_channel_of_two_that_is_there_late_leaves_what_was_opened_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene, app, _ = morning()
+    disk, written = asyncio.Event(), asyncio.Event()
+
+    async def open_slowly(_: PeerId) -> ChannelId:
+        await disk.wait()
+        written.set()
+        return scene.chat.snapshot().channels[0].channel
+
+    monkeypatch.setattr(scene.chat.people, "open_direct", open_slowly)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f3", "m", "f6")
+        disk.set()
+        await until(pilot, written.is_set)
+        await pilot.pause()
+
+        kinds = [type(app.screen)]
+        for _ in range(2):
+            await pilot.press("escape")
+            kinds.append(type(app.screen))
+
+    assert kinds == [SettingsScreen, PeersScreen, FrontScreen]
 
 
 async def test_later_decides_nothing_and_is_what_enter_does() -> None:
