@@ -480,9 +480,9 @@ class Client:
         """See `chat_tui.client.chat.Chat`."""
         self.nick = self._node.nick = checked_nick(nick)
         self._node.mesh.channels.rename(nick)
-        self.profile.save(replace(self.profile.settings, nick=nick))
-        self.settings.change(NAME, nick)
         self.stating.look_again()
+        self._remember(replace(self.profile.settings, nick=nick))
+        self.settings.change(NAME, nick)
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.client.chat.Chat`."""

@@ -31,8 +31,10 @@ class NewFile:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
-        self._made.unlink(missing_ok=True)
+        try:
+            self._file.close()  # which writes what is left, or fails
+        finally:
+            self._made.unlink(missing_ok=True)
 
     def add(self, text: str) -> None:
         """Write a piece."""

@@ -159,7 +159,7 @@ class Node:
             inlet.roster,
             self.clocks,
             listener,
-            self._flush_trace,
+            self._look_at_recordings,
             self._look_for_floods,
         )
         self._floods = Floods(self.mesh.peers.nick_of)
@@ -374,11 +374,12 @@ class Node:
         for notice in self._floods.look(self._runner.inputs.backlog, self.clock.now()):
             self.notify(notice)
 
-    def _flush_trace(self) -> None:
-        try:
-            self._trace.flush()
-        except LocalError as error:
-            self.notify(Notice(str(error), Level.ERROR))
+    def _look_at_recordings(self) -> None:
+        for look in (self._trace.flush, self._tap.check):
+            try:
+                look()
+            except LocalError as error:
+                self.notify(Notice(str(error), Level.ERROR))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         """Run `work` under our care: an error in it is shown, and the rest goes on.

@@ -37,6 +37,7 @@ class Tap:
         self._number = 0
         self._file: IO[str] | None = None
         self._written = 0
+        self._failure: OSError | None = None
         self.recorded: Path | None = None
         """The file that frames are recorded to."""
 
@@ -101,6 +102,19 @@ class Tap:
                 file.close()
         return self._written
 
+    def check(self) -> None:
+        """Look whether a recording goes on.
+
+        Raises:
+            LocalError: it has ended, since it could not be written; said once.
+        """
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise LocalError(
+                f"The recording of frames has ended after {self._written:,} of them: it cannot be "
+                f"written ({failure.strerror}). Free some space, and start again to go on with it."
+            )
+
     def _write(self, frame: FrameInfo) -> None:
         line = {
             "number": frame.number,
@@ -116,7 +130,8 @@ class Tap:
         try:
             self._file.write(json.dumps(line) + "\n")
             self._file.flush()
-        except OSError:  # the chat goes on without it; the pane shows that it has ended
+        except OSError as error:  # the chat goes on without it
+            self._failure = error
             self.stop()
         else:
             self._written += 1

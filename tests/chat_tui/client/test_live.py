@@ -4,7 +4,7 @@ import pytest
 
 from chat_tui.client import memberships
 from chat_tui.client.live import Client
-from chat_tui.settings.schema import TYPING_NOTICES, checked_nick
+from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from storage.profile.profile import ProfileInUseError
 from sync.errors import LocalError
 from sync.net.links.channel_proofs import PROOFS_MAX
@@ -99,6 +99,18 @@ async def test_names_and_ports_are_remembered(tmp_path: Path) -> None:
 
     assert kept.port == port
     assert kept.nick == "alice"  # given on the command line again
+
+
+async def test_a_name_that_cannot_be_kept_holds_until_the_end_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, "alice") as alice:
+        for name in ("settings.json.new", "settings.toml.new"):
+            (alice.profile.directory / name).mkdir()
+        with pytest.raises(LocalError, match="the change holds until the chat closes"):
+            await alice.rename("alina")
+
+        assert alice.snapshot().nick == alice.settings[NAME] == "alina"
 
 
 async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either(

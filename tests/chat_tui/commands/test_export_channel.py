@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,20 @@ def test_a_disk_without_links_gets_the_file_all_the_same(
 
     assert (tmp_path / "talk.txt").read_text() == "all"
     assert names_in(tmp_path) == ["talk.txt"]
+
+
+def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = NewFile(tmp_path / "talk.txt")
+    file.add("all of it")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            file.__exit__()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert names_in(tmp_path) == []
 
 
 async def test_a_place_that_cannot_be_written_is_named_and_left_as_it_was(tmp_path: Path) -> None:

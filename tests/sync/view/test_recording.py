@@ -1,14 +1,17 @@
 """Recordings go into a file of our own, and nowhere that somebody else prepared."""
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
 
 from sync.errors import LocalError
+from sync.machine import ChannelId, Nanos
 from sync.net.trace import Trace
 from sync.view.frame_tap import Tap
 from sync.view.recording import open_recording
+from sync.view.view import FrameKind
 
 
 def dangling(path: Path) -> None:
@@ -86,3 +89,22 @@ def test_our_own_file_goes_on_and_is_ours_alone(tmp_path: Path) -> None:
 
     assert (tmp_path / "recorded").read_text() == "onetwo"
     assert (tmp_path / "recorded").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_disk_that_fills_ends_the_recording_of_frames_and_that_is_said_once(
+    tmp_path: Path,
+) -> None:
+    tap = Tap()
+    tap.record(tmp_path / "recorded")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        tap.note_frame(Nanos(1), ChannelId("#tea"), None, FrameKind.SDS, b"data", sent=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    with pytest.raises(LocalError, match="recording of frames has ended after 0 of them"):
+        tap.check()
+    tap.check()
+    assert tap.recorded is None
+    assert len(tap.frames()) == 1
