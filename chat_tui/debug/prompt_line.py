@@ -5,8 +5,10 @@ from collections.abc import Callable
 from textual.message import Message
 from textual.widgets import Input
 
+from chat_tui.widgets.field import Field
 
-class AskLine(Input):
+
+class AskLine(Field):
     """Asks for one text at a time."""
 
     class Ended(Message):

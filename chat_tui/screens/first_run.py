@@ -16,6 +16,7 @@ from chat_tui.keys.table import with_keys
 from chat_tui.settings.preferences import Preferences
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import Dressed
+from chat_tui.widgets.field import Field
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
 
@@ -97,9 +98,9 @@ class FirstRun(Dressed[Answers | None]):
             questions.border_subtitle = with_keys(KEYS, self.keys_chosen)
             yield Label("Chat with the people on this network. No server, no account.")
             yield Label("Your name", classes="question")
-            yield Input(self._suggested.name, id="name", compact=True)
+            yield Field(self._suggested.name, id="name", compact=True)
             yield Label("Invite code", classes="question")
-            yield Input(self._suggested.invite, id="invite", compact=True)
+            yield Field(self._suggested.invite, id="invite", compact=True)
             yield Label(
                 "Empty: the open #lobby, which everybody on this network can read. "
                 "Members of a private channel get a code from /invite.",
@@ -107,7 +108,7 @@ class FirstRun(Dressed[Answers | None]):
             )
             with Vertical(id="place"):
                 yield Label("Directory for your messages and your key", classes="question")
-                yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
+                yield Field(str(self._suggested.data_dir), id="data-dir", compact=True)
             yield Label("", id="wrong", markup=False)
             with Horizontal(id="buttons"):
                 yield Button("Start", id="start", variant="primary", compact=True)

@@ -24,6 +24,7 @@ from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells, wrap
 from chat_tui.widgets.choices import Choices
+from chat_tui.widgets.field import Field
 from chat_tui.wording import sentences
 from chat_tui.wording.panels import Unseen
 from sync.view.view import Snapshot
@@ -163,7 +164,7 @@ class Palette(FrontModal[str | None]):
         with Vertical(id="palette") as frame:
             frame.border_title = f" {self._title} "
             frame.border_subtitle = with_keys(" Enter does it, {close} closes ", keys_of(self))
-            yield Input(placeholder="Part of its name", compact=True)
+            yield Field(placeholder="Part of its name", compact=True)
             yield Choices(markup=False)
 
     def on_mount(self) -> None:

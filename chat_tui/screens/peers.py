@@ -19,6 +19,7 @@ from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.addresses import parse_address
 from chat_tui.text.safe_text import clean_nick
+from chat_tui.widgets.field import Field
 from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording import peers_table, person, safety_words, sentences
@@ -290,7 +291,7 @@ class AddressScreen(FrontModal[str | None]):
         with Vertical(id="address") as frame:
             frame.border_title = " Connect by address "
             frame.border_subtitle = with_keys(" Enter dials, {close} closes ", keys_of(self))
-            yield Input(placeholder="host:port, as /whoami names it there", id="address-field")
+            yield Field(placeholder="host:port, as /whoami names it there", id="address-field")
 
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:

@@ -26,6 +26,7 @@ from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick, clip_cells
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.widgets.choices import Choices
+from chat_tui.widgets.field import Field
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from chat_tui.wording.panels import DIM, TITLE
@@ -113,7 +114,7 @@ class SettingsScreen(FrontModal[None]):
             frame.border_title = " Settings "
             yield Choices(*self._options(), markup=False)
             yield Panel(id="about")
-            yield Input(compact=True, select_on_focus=False)
+            yield Field(compact=True, select_on_focus=False)
             yield self._sample
 
     def on_mount(self) -> None:

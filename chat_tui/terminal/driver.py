@@ -22,6 +22,7 @@ from textual.message import Message
 from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
 from chat_tui.terminal.outlet import Outlet
 from chat_tui.terminal.pastes import Pastes
+from chat_tui.terminal.signals import leave
 from chat_tui.text.emoji_sequences import CELLS, Joined
 from chat_tui.text.safe_text import without_controls
 
@@ -189,7 +190,7 @@ class Terminal(LinuxDriver):
             typed = b""
         if not typed:
             self._deaf()
-            self._app.call_later(self._app.action_quit)
+            leave(self._app)
             return
         if self._early:
             self._early, typed = False, typed.replace(b"\n", b"\r")

@@ -14,6 +14,7 @@ Rules:
 4. Of what is only written, few keys are given out in one turn of the loop: Textual handles what
    waits in its queues without a pause, and a text of 20,000 letters that a terminal sends as keys
    would keep the loop until links die.
+5. Whoever is asked to leave by the system does not wait for such a text.
 """
 
 import asyncio
@@ -56,11 +57,19 @@ class InOrder(App[ReturnType], Generic[ReturnType]):
         self._settling = False
         """Whether that one may still have an effect."""
         self._patience: Timer | None = None
+        self._is_deaf = False
+
+    def hear_no_more(self) -> None:
+        """Drop what was typed and had no effect yet, and all that is typed from now on."""
+        self._is_deaf = True
+        self._held.clear()
 
     async def on_event(self, event: Event) -> None:
         """Hold events back while one before them may still have an effect."""
         if not isinstance(event, Heard) or event.is_forwarded:
             await super().on_event(event)
+        elif self._is_deaf:
+            return
         elif self._settling:
             if len(self._held) < HELD_MAX:
                 self._held.append(event)

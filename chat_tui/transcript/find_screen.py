@@ -27,6 +27,7 @@ from chat_tui.text.safe_text import clip_cells
 from chat_tui.text.times import day_of
 from chat_tui.text.word_match import spans, words_of
 from chat_tui.widgets.entries import Entries
+from chat_tui.widgets.field import Field
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import Glyphs
@@ -80,7 +81,7 @@ class FindScreen(FrontModal[Hits | None]):
     def compose(self) -> ComposeResult:
         """The field, what is found, and what there is to say of it."""
         with Vertical():
-            yield Input(self._text, placeholder=USAGE, id="search", compact=True)
+            yield Field(self._text, placeholder=USAGE, id="search", compact=True)
             yield self._list
             yield Panel(id="find-said")
 

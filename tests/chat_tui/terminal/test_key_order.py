@@ -15,7 +15,7 @@ from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.stage import Stage
 from chat_tui.screens.palette import Palette
 from chat_tui.screens.peers import PeersScreen
-from chat_tui.terminal import key_order
+from chat_tui.terminal import key_order, signals
 from tests.support.chat_tui.bursts import (
     ALT_K,
     BACKSPACE,
@@ -98,6 +98,23 @@ async def test_words_to_search_for_do_not_go_to_the_input() -> None:
         await until(pilot, lambda: "cable: hit 1 of" in shown(app))
 
         assert app.composer.text == ""
+
+
+@pytest.mark.parametrize("letters", [0, 20_000])
+async def test_who_is_asked_to_leave_does_not_wait_for_a_long_text_that_came_as_keys(
+    monkeypatch: pytest.MonkeyPatch, letters: int
+) -> None:
+    monkeypatch.setattr(signals, "HEARD_FOR_S", 0.1)
+    async with reading(short_talk()) as (app, _):
+        left = asyncio.Event()
+        monkeypatch.setattr(app, "exit", left.set)
+        burst(app, *"hi", *"x" * letters)
+        signals.leave(app)
+        async with asyncio.timeout(3.0):
+            await left.wait()
+        heard = app.composer.text
+
+    assert len(heard) < 10_000
 
 
 async def test_a_message_is_selected_before_the_letters_about_it_come() -> None:
