@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from sync.calimero.governance.ops import OpId
 from sync.group.group import Group
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.net.attachment import Online
 from sync.net.clock import Clock
 from sync.net.engine.engine import Engine
@@ -92,7 +92,7 @@ class NodeView(Struct, frozen=True):
             now=now,
             port=self.mesh.port,
             interface=", ".join(interface.address for interface in self.online.interfaces),
-            network=self.online.sentence,
+            network=self._network(now),
             channels=tuple(
                 [self._channel_info(channel, group) for channel, group in groups.items()]
             ),
@@ -106,6 +106,17 @@ class NodeView(Struct, frozen=True):
             away=self.mesh.channels.away,
             clock=self.clock_info(),
         )
+
+    def _network(self, now: Nanos) -> str:
+        """Return what is done to find people, and who is announced and takes no connection."""
+        silent = [] if self.mesh.peers.links else self.mesh.addresses.silent(now)
+        if not silent:
+            return self.online.sentence
+        first, *more = [f"{one.host}:{one.port}" for one in silent]
+        if not more:
+            return f"{first} was announced, and takes no connection: /doctor looks why."
+        others = f"{len(more)} {'other' if len(more) == 1 else 'others'}"
+        return f"{first} and {others} were announced, and take no connection: /doctor looks why."
 
     def _nick_of(self, peer: PeerId) -> str:
         return self.mesh.peers.nick_of(peer) or ""

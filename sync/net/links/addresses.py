@@ -26,6 +26,12 @@ RETRY_DOUBTED_MAX: Nanos = 10 * MINUTE
 DOUBTED_PER_HOST_MAX = 8
 """Announced ports kept of a host where none of ours has answered yet, those heard of last."""
 
+SILENT_FROM = 2
+"""Failed dials from which an address that was announced counts as taking no connection."""
+
+SILENT_FOR: Nanos = 10 * MINUTE
+"""Time from its announcement for which that is told: whoever was announced may have left."""
+
 OURSELVES_AGAIN: Nanos = 10 * MINUTE
 """Time after which an address that led to ourselves is looked at again: it may be another's now."""
 
@@ -58,6 +64,7 @@ class Candidate:
     """Whether it led to ourselves when it was dialled last."""
     doubted: bool = False
     """Whether it was only announced so far."""
+    announced_at: Nanos | None = None
 
 
 @dataclass(slots=True)
@@ -94,6 +101,7 @@ class Addresses:
         """Hear an address announced: dial it soon, unless what is announced there is in doubt."""
         candidate = self.known.get((host, port))
         if candidate is not None and not candidate.doubted:
+            candidate.announced_at = now
             return self.add(host, port, now)
         if candidate is None:
             doubted = [one for one in self.known.values() if one.host == host and one.doubted]
@@ -102,7 +110,7 @@ class Addresses:
                 del self.known[oldest.host, oldest.port]
             candidate = self.add(host, port, now)
             candidate.doubted = True
-        candidate.heard_at = now
+        candidate.heard_at = candidate.announced_at = now
         return candidate
 
     def claim(self, peer: PeerId, address: tuple[str, int], now: Nanos, *, believed: bool) -> None:
@@ -143,6 +151,19 @@ class Addresses:
                 tried.add(candidate.host)
             due.append(candidate)
         return due
+
+    def silent(self, now: Nanos) -> list[Candidate]:
+        """Return the addresses that were announced lately, and never took a connection of ours."""
+        return [
+            one
+            for one in self.known.values()
+            if one.announced_at is not None
+            and now - one.announced_at < SILENT_FOR
+            and one.failures >= SILENT_FROM
+            and one.peer is None
+            and one.claimed_by is None
+            and not one.ourselves
+        ]
 
     def answered(self, candidate: Candidate, peer: PeerId, now: Nanos) -> None:
         """A link was made there, which we dialled."""

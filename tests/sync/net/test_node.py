@@ -1,6 +1,7 @@
 """Whole nodes on 127.0.0.1 with real disks: what people see when things go wrong."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -314,3 +315,17 @@ async def test_a_profile_that_is_open_twice_is_told_so_once(tmp_path: Path) -> N
         [notice] = [one for one in alice.shown(Notice) if "open twice" in one.text]
         assert f"{HOST}:{copy.port}" in notice.text
         assert notice.level is Level.ERROR
+
+
+async def test_whoever_is_announced_and_takes_no_connection_is_named_while_nobody_is_here(
+    tmp_path: Path,
+) -> None:
+    with socket.create_server((HOST, 0)) as server:
+        _, closed = server.getsockname()
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        alice.node.mesh.addresses.announce(HOST, closed, alice.node.clock.now())
+        words = f"{HOST}:{closed} was announced, and takes no connection: /doctor looks why."
+        await until(lambda: alice.node.snapshot().network == words, "it is told")
+        await meet(alice, bob)
+
+        assert "connection" not in alice.node.snapshot().network

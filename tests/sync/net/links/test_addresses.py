@@ -15,6 +15,8 @@ from sync.net.links.addresses import (
     RETRY_FIRST,
     RETRY_KNOWN_MAX,
     RETRY_OTHER_MAX,
+    SILENT_FOR,
+    SILENT_FROM,
     STABLE_AFTER,
     Addresses,
     Candidate,
@@ -347,3 +349,29 @@ def test_the_doubts_about_hosts_are_bounded_and_end_with_the_network() -> None:
     assert len(book._doubts) <= ADDRESSES_MAX
     book.hurry(NOW)
     assert len(book.due(NOW)) == ADDRESSES_MAX
+
+
+def test_who_is_announced_and_takes_no_connection_is_told_for_a_while() -> None:
+    book = addresses()
+    remembered = book.add("10.0.0.2", 1, NOW)
+    announced, ours, theirs = [book.announce(f"10.0.0.{one}", 1, NOW) for one in (3, 4, 5)]
+    waits(book, announced, SILENT_FROM - 1)
+    early = book.silent(NOW)
+    for one in (remembered, announced, theirs):
+        waits(book, one, SILENT_FROM)
+    book.led_to_ourselves(ours, NOW)
+    book.answered(theirs, BOB, NOW)
+    waits(book, theirs, SILENT_FROM)
+
+    assert early == []
+    assert book.silent(NOW) == [announced]
+    assert book.silent(NOW + SILENT_FOR) == []
+
+
+def test_whoever_dials_us_from_where_they_are_announced_is_not_told_of() -> None:
+    book = addresses()
+    waits(book, book.announce("10.0.0.3", 1, NOW), SILENT_FROM)
+
+    book.claim(BOB, ("10.0.0.3", 1), NOW, believed=True)
+
+    assert book.silent(NOW) == []
