@@ -49,6 +49,8 @@ HOW_TO_SEND: Final = "Enter sends, {close} does not"
 
 BESIDE: Final = 116
 """Width from which on the drawer stands beside the rest; below, it covers all."""
+DRAWER_CELLS: Final = 56
+"""Its own width there; the same in `CSS`. What it has on the screen may be of before a resize."""
 
 
 class DemoScreen(Playback):
@@ -260,7 +262,7 @@ class DemoScreen(Playback):
         assert player is not None
         beside = self._drawer.display and width >= BESIDE
         return Setting(
-            width=width - self._drawer.outer_size.width if beside else width,
+            width=width - DRAWER_CELLS if beside else width,
             height=height,
             glyphs=self._glyphs,
             theme=self.app.theme,

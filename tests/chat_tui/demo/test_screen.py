@@ -139,6 +139,19 @@ async def test_on_a_narrow_screen_the_protocol_has_all_of_it_until_its_key(
         assert not drawer.display
 
 
+@pytest.mark.parametrize("number", [3, 7])
+@pytest.mark.parametrize("columns", [116, 130, 171])
+async def test_in_a_window_that_grows_the_protocol_moves_aside(number: int, columns: int) -> None:
+    async with on_screen(number, size=(115, 24)) as (pilot, screen, _):
+        await pilot.press("d")
+        await pilot.resize_terminal(columns, 24)
+        await pilot.pause()
+        drawer = screen.query_one("#debug")
+
+        assert drawer.region.right == columns
+        assert max(map(len, lines(screen))) <= drawer.region.x
+
+
 async def test_a_line_is_written_as_the_selected_one() -> None:
     async with on_screen(2) as (pilot, screen, stage):
         for _ in range(2):
