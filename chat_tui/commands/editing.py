@@ -5,7 +5,7 @@ from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_changes import own_line, quoted
-from chat_tui.client.message_names import line_named
+from chat_tui.client.message_names import ID_PREFIX, line_named
 from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording import rights, sentences
 from chat_tui.wording.reactions import emoji_of
@@ -43,7 +43,8 @@ async def edit(chat: Chat, rest: str, at: At) -> Result:
 async def react(chat: Chat, rest: str, at: At) -> Result:
     """React to a message, or take that back."""
     channel = channel_info(chat, at.channel).channel
-    named, emoji = await id_and_rest(chat, channel, rest)
+    shape = ID_PREFIX if " " in rest else AN_ID  # behind which an emoji stands, or its name
+    named, emoji = await id_and_rest(chat, channel, rest, shape)
     chosen = emoji_of(required(emoji, "/react and an emoji"))
     added = await chat.react(channel, named or at.selected or await _newest(chat, channel), chosen)
     return Result(text=f"Reacted with {chosen}." if added else f"Took {chosen} back.")
@@ -53,7 +54,7 @@ async def delete(chat: Chat, rest: str, at: At) -> Result:
     """Hide a message, here and at everybody who honours it: an own one, or as admin anybody's."""
     info = channel_info(chat, at.channel)
     channel = info.channel
-    named, more = await id_and_rest(chat, channel, rest)
+    named, more = await id_and_rest(chat, channel, rest, ID_PREFIX)
     if more:
         raise LocalError(
             "Use /delete ID (its beginning is enough), or /delete for the selected message."
@@ -70,15 +71,19 @@ async def delete(chat: Chat, rest: str, at: At) -> Result:
     return Result(text=f"Hidden what {name} wrote. {HIDDEN}")
 
 
-async def id_and_rest(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId | None, str]:
+async def id_and_rest(
+    chat: Chat, channel: ChannelId, rest: str, shape: re.Pattern[str] = AN_ID
+) -> tuple[MessageId | None, str]:
     """Return the message that `rest` begins with the id of, if it does, and what follows.
+
+    `shape` is that of an id: `AN_ID` where a text may stand instead, else `ID_PREFIX`.
 
     Raises:
         LocalError: no message has such an id, or several have.
     """
     word, _, after = rest.partition(" ")
     prefix = word.casefold()
-    if not AN_ID.fullmatch(prefix):
+    if not shape.fullmatch(prefix):
         return None, rest
     return (await line_named(chat, channel, prefix)).message_id, after.strip()
 

@@ -42,7 +42,9 @@ async def pin(chat: Chat, rest: str, at: At) -> Result:
         line = await line_named(chat, info.channel, rest.casefold() or str(at.selected))
     else:
         line = await _newest(chat, info.channel)
-    if line.act is not None or line.deleted or line.pending or line.parked:
+    if line.deleted:
+        raise LocalError("That message is deleted; it cannot be pinned.")
+    if line.act is not None or line.pending or line.parked:
         raise LocalError("Only messages with a text can be pinned, once they are delivered.")
     held = info.state.pin(line.message_id)
     if held is not None:

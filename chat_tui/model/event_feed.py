@@ -3,7 +3,7 @@
 Rule: taking note of an event costs the engine nothing and can never be refused.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
@@ -70,7 +70,8 @@ class Feed:
         self._names = Names()
         self._told_apart = self._names.shared
         self._conversations: dict[ChannelId, Conversation] = {}
-        self._mentions: dict[ChannelId, int] = {}
+        self._mentions: defaultdict[ChannelId, set[MessageId]] = defaultdict(set)
+        """Unread messages that have the reader's name, as they are now."""
         self._events: list[Event] = []
         self._flooded = False
         """Set once events were let go that came behind these."""
@@ -109,7 +110,7 @@ class Feed:
         """Return how many of the unread messages of a channel are addressed to the reader."""
         if not self.unread(channel):
             self._mentions.pop(channel, None)
-        return self._mentions.get(channel, 0)
+        return len(self._mentions.get(channel, ()))
 
     def read_to(self, channel: ChannelId) -> Position | None:
         """Return how far a channel is read; the beginning if all of it is unread, else None."""
@@ -133,9 +134,7 @@ class Feed:
         unread = [line for line in after if not line.own and line.act is None]
         conversation = self.conversation(channel)
         changes = conversation.resume(read_to, [line.position for line in unread], away_until)
-        named = sum(mentions(clean_text(line.text), self._nick) for line in unread)
-        if named and self.unread(channel):
-            self._mentions[channel] = named
+        self._mentions[channel] = {line.message_id for line in unread if self._names_reader(line)}
         return changes
 
     def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
@@ -149,10 +148,21 @@ class Feed:
 
     def _count_mention(self, line: Line, unread_before: int) -> None:
         """Count a message that just became unread, if it is addressed to the reader."""
-        channel = line.channel
-        if self.unread(channel) > unread_before:
-            before = self.mentioned(channel) if unread_before else 0
-            self._mentions[channel] = before + mentions(clean_text(line.text), self._nick)
+        if not unread_before:
+            self._mentions.pop(line.channel, None)
+        if self.unread(line.channel) > unread_before and self._names_reader(line):
+            self._mentions[line.channel].add(line.message_id)
+
+    def _count_mention_again(self, line: Line) -> None:
+        """Count an unread message as it is now: an edit can name the reader, or not any more."""
+        conversation = self.conversation(line.channel)
+        read_to = conversation.read_to or BEGINNING
+        if conversation.unread and not line.own and line.position > read_to:
+            named = self._mentions[line.channel]
+            (named.add if self._names_reader(line) else named.discard)(line.message_id)
+
+    def _names_reader(self, line: Line) -> bool:
+        return not line.deleted and mentions(clean_text(line.text), self._nick)
 
     def note_event(self, event: Event) -> None:
         """Remember an event for the next paint; of too many, messages are counted alone."""
@@ -239,6 +249,7 @@ class Feed:
         """Show what became of a message, in its channel."""
         match event:
             case LineChanged(line):
+                self._count_mention_again(line)
                 return line.channel, self.conversation(line.channel).change(line)
             case DeliveryShown(channel, message_id, delivery):
                 return channel, self.conversation(channel).settle(message_id, delivery)

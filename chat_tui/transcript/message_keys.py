@@ -51,7 +51,8 @@ def _acts(row: Row) -> Iterator[tuple[str, str]]:
             yield "reading_react", "react"
         if line.own and not line.deleted:
             yield "reading_delete", "delete"
-    yield "reading_pin", "unpin" if row.pinned else "pin"
+    if row.pinned or (line.act is None and not line.deleted):
+        yield "reading_pin", "unpin" if row.pinned else "pin"
 
 
 def _own_ways(row: Row, look: Look) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import day_and_time
-from chat_tui.wording import membership, sentences
+from chat_tui.wording import membership, replies, sentences
 from chat_tui.wording.rights import those_who
 from sync.machine import PeerId
 from sync.view.state_infos import TopicInfo
@@ -54,5 +54,7 @@ def by_whom(snapshot: Snapshot, peer: PeerId) -> str:
 
 
 def quoted(line: Line) -> str:
-    """Return the beginning of a line, as a sentence names it."""
+    """Return the beginning of a line, as a sentence names it; of one not shown, whose it was."""
+    if line.deleted:
+        return replies.quote(line)
     return f'"{clip_cells(" ".join(clean_text(line.text).split()), QUOTED_CELLS)}"'

@@ -103,6 +103,22 @@ async def test_an_id_means_its_message_wherever_the_cursor_is() -> None:
     ]
 
 
+async def test_where_no_text_could_stand_four_characters_of_an_id_are_enough() -> None:
+    table = Table()
+    ids = await table.ids()
+
+    reacted = await table.run(f"/react {ids['bob one'][:4]} tada")
+    deleted = await table.run(f"/delete {ids['mine one'][:4]}")
+
+    assert (reacted.text, deleted.text) == ("Reacted with 🎉.", HONEST)
+    assert [(one[2], one[3]) for one in await table.bobs()] == [
+        (True, 0),
+        (False, 1),
+        (False, 0),
+        (False, 0),
+    ]
+
+
 async def test_a_word_that_could_be_an_id_is_a_word() -> None:
     table = Table()
 

@@ -142,6 +142,20 @@ async def test_line_mode_pins_the_newest_line_lists_pins_and_takes_the_last_off(
     assert off == 'Not pinned any more: "malice? no, just the cable".'
 
 
+async def test_a_deleted_line_is_named_by_its_author_and_pinned_no_more() -> None:
+    scene = short_talk()
+    scene.say(scenes.ALICE, "a secret")
+    gone = ids(scene)[-1][:6]
+    await run(scene, "/pin")
+    await run(scene, f"/delete {gone}")
+    scene.world.run(SECOND)
+
+    assert await run(scene, f"/unpin {gone}") == (
+        "Not pinned any more: a message of alice, deleted since."
+    )
+    assert await run(scene, f"/pin {gone}") == "That message is deleted; it cannot be pinned."
+
+
 async def test_a_pin_of_a_line_that_is_not_here_is_counted() -> None:
     scene = short_talk()
     bob_pins(scene, "ab" * 32)

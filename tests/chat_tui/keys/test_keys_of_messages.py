@@ -1,9 +1,15 @@
 """Keys on a selected message, a hit or a gap, changed: they work, the old ones do not."""
 
 import pytest
+from msgspec.structs import replace
 
 from chat_tui.details.gap_screen import HoleScreen
+from chat_tui.model.row import Row
+from chat_tui.transcript.message_keys import keys_of_message
+from chat_tui.transcript.text_layout import AS_USUAL
+from sync.view.governance_infos import ActInfo, ActKind
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.conversations import line
 from tests.support.chat_tui.gap_lines import go_to_gap
 from tests.support.chat_tui.readings import (
     change_keys,
@@ -21,8 +27,8 @@ pytestmark = pytest.mark.usefixtures("in_utc")
 
 async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> None:
     async with reading(short_talk(), (140, 40)) as (app, pilot):
-        for line in ("/set keys.reading_copy c, f12", "/set keys.reading_up w"):
-            await command(pilot, line)
+        for setting in ("/set keys.reading_copy c, f12", "/set keys.reading_up w"):
+            await command(pilot, setting)
         await press(pilot, "ctrl+t")
         before, hint = selected(app), shown(app)
         await press(pilot, "up", "k")
@@ -37,6 +43,22 @@ async def test_a_key_on_a_selected_message_is_changed_and_its_line_says_so() -> 
     assert not_copied == ""
     assert moved != before
     assert copied == moved
+
+
+def test_what_is_deleted_or_an_act_has_a_key_for_its_pin_only_to_take_it_off() -> None:
+    shown_row = Row(line(1), "hi", "bob")
+    deleted = replace(shown_row, line=replace(line(1), deleted=True))
+    act = replace(shown_row, line=replace(line(1), act=ActInfo(ActKind.REMOVED)))
+
+    def pin(row: Row) -> list[str]:
+        return [
+            does
+            for ids, does in keys_of_message(row, AS_USUAL, folded=0)
+            if ids == ("reading_pin",)
+        ]
+
+    assert [pin(one) for one in (shown_row, deleted, act)] == [["pin"], [], []]
+    assert pin(replace(deleted, pinned=True)) == ["unpin"]
 
 
 async def test_the_line_of_a_message_that_was_left_names_the_keys_there_are() -> None:

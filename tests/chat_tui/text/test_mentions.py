@@ -8,7 +8,7 @@ from chat_tui.text.me_actions import action_text, as_shown
 from chat_tui.text.mentions import mentions
 from chat_tui.wording import panels
 from sync.machine import ChannelId
-from sync.view.view import Line, MessageShown, Trust, TrustShown
+from sync.view.view import Line, LineChanged, MessageShown, Trust, TrustShown
 from tests.support.chat_tui.conversations import LOBBY, line, peer
 
 OTHER, THIRD = ChannelId("1" * 32), ChannelId("2" * 32)
@@ -62,6 +62,38 @@ def test_what_was_seen_mentions_nobody_any_more() -> None:
     fed.drain(LOBBY)
 
     assert (seen, fed.unread(OTHER), fed.mentioned(OTHER)) == (0, 1, 0)
+
+
+def test_an_unread_message_counts_as_it_is_now() -> None:
+    came = [said(text, at, OTHER) for at, text in enumerate(("alice?", "hi", "@alice!"), 1)]
+    fed = feed(*came)
+    first, second, third = (one.line for one in came)
+    counts = []
+    for now in (
+        replace(first, text="all?", edited=True),
+        replace(third, text="", deleted=True),
+        replace(second, text="hi alice", edited=True),
+        replace(second, text="hi alice", edited=True),
+    ):
+        fed.note_event(LineChanged(now, rewritten=True, reacted=False))
+        fed.drain(LOBBY)
+        counts.append(fed.mentioned(OTHER))
+
+    assert counts == [1, 0, 1, 1]
+
+
+def test_an_edit_of_what_was_read_mentions_nobody() -> None:
+    seen = said("hi", 1, OTHER)
+    fed = feed(seen)
+    held = fed.conversation(OTHER)
+    held.look()
+    held.look_away()
+    fed.note_event(said("hello all", 2, OTHER))
+    read = replace(seen.line, text="hi alice", edited=True)
+    fed.note_event(LineChanged(read, rewritten=True, reacted=False))
+    fed.drain(LOBBY)
+
+    assert (fed.unread(OTHER), fed.mentioned(OTHER)) == (1, 0)
 
 
 def test_where_one_is_mentioned_comes_first() -> None:
