@@ -291,7 +291,8 @@ class LinkChannels:
         No frame says so: links that carried it are closed, and dialled anew without it.
         """
         for peer, links in list(self._peers.links.items()):
-            carried = [link for link in links if channel in link.shared]
+            # Of a governed one a member may say first that we are out: then nobody shares it.
+            carried = [link for link in links if channel in link.membership.proved]
             for link in links:
                 link.membership.leave(channel)
                 link.levels.pop(channel, None)

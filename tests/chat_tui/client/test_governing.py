@@ -173,6 +173,12 @@ def member(client: Client, channel: ChannelId, other: Client) -> bool:
     return other.identity.peer_id in {one.peer for one in info.governance.members}
 
 
+def is_there(client: Client, channel: ChannelId, other: Client) -> bool:
+    """Return whether a link to somebody carries a channel, as a client knows it."""
+    info = next(one for one in client.snapshot().channels if one.channel == channel)
+    return other.identity.peer_id in info.peers
+
+
 def role_of(client: Client, channel: ChannelId, other: Client) -> Role:
     """Return somebody's role, as a client knows it."""
     info = next(one for one in client.snapshot().channels if one.channel == channel)
@@ -221,6 +227,21 @@ async def test_who_left_and_is_added_is_sent_the_code(tmp_path: Path) -> None:
         [text] = await heard.texts(1)
         await bob.governing.join(text.rpartition(" ")[2])
         await until(lambda: member(bob, team, bob), "bob is in again, and knows it")
+
+
+async def test_who_left_and_is_added_is_there_only_once_they_have_joined(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        heard = Heard(bob)
+        team = await _both_in(alice, bob)
+        await _leaves(alice, bob, team)
+
+        await alice.governing.add(team, bob.identity.peer_id)
+        [text] = await heard.texts(1)
+        added = is_there(alice, team, bob)
+        await bob.governing.join(text.rpartition(" ")[2])
+
+        await until(lambda: is_there(alice, team, bob), "bob is there")
+        assert not added
 
 
 async def _both_in(alice: Client, bob: Client) -> ChannelId:
