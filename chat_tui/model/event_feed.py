@@ -56,6 +56,9 @@ word that its author types waits for nothing."""
 PAINT_SELDOM_S: Final = 0.5
 """On a slow line two paints a second: a screen of 16 colours is some 7 kB."""
 
+MENTIONS_MAX: Final = 10_000
+"""Unread messages of a channel that are counted as addressed to the reader; their ids take 2 MB."""
+
 EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""
 
@@ -134,7 +137,9 @@ class Feed:
         unread = [line for line in after if not line.own and line.act is None]
         conversation = self.conversation(channel)
         changes = conversation.resume(read_to, [line.position for line in unread], away_until)
-        self._mentions[channel] = {line.message_id for line in unread if self._names_reader(line)}
+        self._mentions.pop(channel, None)
+        for line in unread:
+            self._judge_mention(line)
         return changes
 
     def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
@@ -150,19 +155,23 @@ class Feed:
         """Count a message that just became unread, if it is addressed to the reader."""
         if not unread_before:
             self._mentions.pop(line.channel, None)
-        if self.unread(line.channel) > unread_before and self._names_reader(line):
-            self._mentions[line.channel].add(line.message_id)
+        if self.unread(line.channel) > unread_before:
+            self._judge_mention(line)
 
     def _count_mention_again(self, line: Line) -> None:
         """Count an unread message as it is now: an edit can name the reader, or not any more."""
         conversation = self.conversation(line.channel)
         read_to = conversation.read_to or BEGINNING
         if conversation.unread and not line.own and line.position > read_to:
-            named = self._mentions[line.channel]
-            (named.add if self._names_reader(line) else named.discard)(line.message_id)
+            self._judge_mention(line)
 
-    def _names_reader(self, line: Line) -> bool:
-        return not line.deleted and mentions(clean_text(line.text), self._nick)
+    def _judge_mention(self, line: Line) -> None:
+        """Note whether an unread message is addressed to the reader, as it is now."""
+        named = self._mentions[line.channel]
+        if line.deleted or not mentions(clean_text(line.text), self._nick):
+            named.discard(line.message_id)
+        elif len(named) < MENTIONS_MAX:
+            named.add(line.message_id)
 
     def note_event(self, event: Event) -> None:
         """Remember an event for the next paint; of too many, messages are counted alone."""

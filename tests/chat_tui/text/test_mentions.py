@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from chat_tui.model import event_feed
 from chat_tui.model.event_feed import Feed
 from chat_tui.text.me_actions import action_text, as_shown
 from chat_tui.text.mentions import mentions
@@ -94,6 +95,13 @@ def test_an_edit_of_what_was_read_mentions_nobody() -> None:
     fed.drain(LOBBY)
 
     assert (fed.unread(OTHER), fed.mentioned(OTHER)) == (1, 0)
+
+
+def test_no_more_mentions_are_counted_than_anybody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_feed, "MENTIONS_MAX", 3)
+    fed = feed(*[said("alice?", number, OTHER) for number in range(1, 6)])
+
+    assert (fed.unread(OTHER), fed.mentioned(OTHER)) == (5, 3)
 
 
 def test_where_one_is_mentioned_comes_first() -> None:
