@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from sync.calimero.governance.dag import Act
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Join, Key, Op, OpId, Role
+from sync.calimero.governance.rights import code_ended
 from sync.calimero.governance.tickets import invitation, join_by
 from sync.entries.identity import Identity
 from sync.errors import LocalError
@@ -94,8 +96,11 @@ class Entering:
             return  # it may yet come
         noise, nick = self._identity.noise_public, self._nick()
         join = join_by(ticket.seed, governance.group, given.id, self._key, noise, nick)
-        if self._has_joined(governance, join):
+        before = self._joined_by(governance, join)
+        if before is not None or code_ended(governance.projection, given.number, governance.now):
             await self._forget(channel, ticket)
+            asks = before is not None and before.judgement.asks
+            self._tell(channel, ONLY_ASKS if asks else STALE)
             return
         try:
             op = await self._host.act(channel, join)
@@ -109,14 +114,13 @@ class Entering:
         else:
             await self._done(channel)
 
-    def _has_joined(self, governance: Governance, join: Join) -> bool:
-        """Return whether we entered by that invitation before, and something undid it."""
-        return any(
-            isinstance(act.op, Join) and act.op.invite == join.invite
-            for act in map(
-                governance.dag.acts.__getitem__, governance.dag.by_signer.get(self._key, ())
-            )
-        )
+    def _joined_by(self, governance: Governance, join: Join) -> Act | None:
+        """Return how we entered by that invitation before, which something undid; None if never."""
+        ours = map(governance.dag.acts.__getitem__, governance.dag.by_signer.get(self._key, ()))
+        for act in ours:
+            if isinstance(act.op, Join) and act.op.invite == join.invite:
+                return act
+        return None
 
     def on_stale(self, channel: ChannelId) -> None:
         """A member says that what we prove is no longer valid."""

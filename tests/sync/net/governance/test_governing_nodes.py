@@ -171,6 +171,31 @@ async def test_a_removed_person_s_code_only_asks_and_add_lets_in_with_a_new_log(
             assert one.node._runner.manager.spoken(team, other.me), "what is spoken is known again"
 
 
+@pytest.mark.parametrize("used", [True, False])
+async def test_a_removed_person_is_told_that_the_code_of_before_has_ended(
+    tmp_path: Path, *, used: bool
+) -> None:
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        team = await founded(alice)
+        driver = alice.node.governing
+        code = await driver.invite(team)
+        await enter(bob, code)
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        other = await driver.invite(team, Role.READER)
+        await until(lambda: len(governance(bob, team).dag.acts) == 4, "bob knows of both codes")
+        await driver.remove(team, [bob.me])
+        await in_as(bob, team, Role.NONE, alice)
+        if used:
+            await bob.node.remove_channel(team)
+
+        await enter(bob, code if used else other)
+
+        await until(lambda: "ask for a new one" in bob.notices(), "bob is told")
+        assert "only asks" not in bob.notices()
+        assert not governance(bob, team).asking(governance(bob, team).now)
+
+
 @pytest.mark.parametrize("removed", [True, False])
 async def test_whoever_is_out_is_heard_with_a_new_code_over_a_new_link(
     tmp_path: Path, *, removed: bool
