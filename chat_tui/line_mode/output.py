@@ -335,11 +335,8 @@ class TextFace:
 
     def _tell(self, event: Event) -> None:
         match event:
-            case MessageShown(line) if line.message_id in self._told:
-                del self._told[line.message_id]
-            case MessageShown(line) if self._echo or not line.own:
-                self.line(line)
-                self._offer(line)
+            case MessageShown(line):
+                self._came(line)
             case PreviewShown(line) if self._is_news(line):
                 self.line(line)
             case OpShown(line) | PendingShown(line):
@@ -377,6 +374,14 @@ class TextFace:
                 self._say(text, MARK)
             case _:
                 pass
+
+    def _came(self, line: Line) -> None:
+        """Tell a message that has its place, unless it was told as on its way, and its offer."""
+        if line.message_id in self._told:
+            del self._told[line.message_id]
+        elif self._echo or not line.own:
+            self.line(line)
+        self._offer(line)
 
     def _offer(self, line: Line) -> None:
         """Say how one accepts what a message of somebody else invites to."""

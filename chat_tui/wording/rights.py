@@ -113,7 +113,7 @@ def why_not_writing(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         return out
     asked = whom_to_ask(snapshot, info, governance, Role.ADMIN)
     if governance.role is Role.READER:
-        return f"You are a reader here: you can read and react, not write. {asked}"
+        return f"{as_reader(Right.WRITE)} {asked}"
     return f"Admins alone write in {sentences.channel_title(info)}; you can react. {asked}"
 
 
@@ -154,6 +154,9 @@ def check(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo, rig
         return
     if out := why_out(snapshot, info, governance):
         raise NotAllowedError(out)
+    if right is Right.INVITE and governance.policy.invite is Access.MEMBERS:
+        asked = whom_to_ask(snapshot, info, governance, Role.MEMBER)
+        raise NotAllowedError(f"{as_reader(right)} {asked}")
     least = Role.OWNER if right is Right.ADMINS else Role.ADMIN
     able = "an owner" if least is Role.OWNER else "an admin or an owner"
     asked = whom_to_ask(snapshot, info, governance, least)
@@ -173,14 +176,18 @@ def check_setting(snapshot: Snapshot, info: ChannelInfo, right: Right) -> None:
         raise NotAllowedError(out)
     asked = whom_to_ask(snapshot, info, governance, Role.ADMIN)
     if governance.role is Role.READER:
-        raise NotAllowedError(
-            f"You are a reader here: you can read and react, not {NEEDED[right]}. {asked}"
-        )
+        raise NotAllowedError(f"{as_reader(right)} {asked}")
     field = "topic" if right is Right.TOPIC else "pins"
     raise NotAllowedError(
         f"Admins alone {NEEDED[right]} in {sentences.channel_title(info)} (/policy {field}). "
         f"{asked}"
     )
+
+
+def as_reader(right: Right) -> str:
+    """Return what readers are told who may not do what members may."""
+    what = "write" if right is Right.WRITE else NEEDED[right]
+    return f"You are a reader here: you can read and react, not {what}."
 
 
 def check_target(

@@ -16,7 +16,7 @@ from sync.machine import ChannelId, PeerId
 from sync.net import invite
 from sync.net.invite import Invite, encode
 from sync.view.governance_infos import Role
-from sync.view.view import MessageShown, PeerState
+from sync.view.view import MessageShown, PeerState, PreviewShown
 from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import run, running
 from tests.support.chat_tui.live_clients import Heard
@@ -166,8 +166,9 @@ async def test_accepting_what_is_not_there_or_invites_to_nothing_is_refused(
 
 
 @pytest.mark.net
+@pytest.mark.parametrize("told_before", [False, True])
 async def test_line_mode_says_how_one_accepts(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, *, told_before: bool
 ) -> None:
     async with friends(tmp_path) as (alice, bob):
         face, from_bob = TextFace(bob, Preferences()), Heard(bob)
@@ -176,6 +177,8 @@ async def test_line_mode_says_how_one_accepts(
         await from_bob.texts(1)
         [shown] = [one for one in from_bob.events if isinstance(one, MessageShown)]
         capsys.readouterr()
+        if told_before:  # as the first line of a new channel of two is
+            face.event(PreviewShown(replace(shown.line, loading=True)))
         face.event(shown)
         face.event(MessageShown(replace(shown.line, own=True, message_id=shown.line.message_id)))
         told = capsys.readouterr().out.splitlines()

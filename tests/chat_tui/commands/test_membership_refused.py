@@ -35,6 +35,7 @@ ADMIN = governance(
     Role.ADMIN, member(CAROL, Role.OWNER, None), *FRIENDS[1:2], member(ALICE, Role.ADMIN)
 )
 OWNER = governance(Role.OWNER)
+READER = governance(Role.READER)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +67,7 @@ OWNER = governance(Role.OWNER)
         ("/policy colour admins", OWNER, "write, invite, topic or pins, and members or admins"),
         ("/policy write members", OWNER, "That is so already. Write: members,"),
         ("/invite admin", OWNER, "who is to be an admin gets the role once they are in"),
+        ("/invite", READER, "You are a reader here: you can read and react, not invite. Ask bob"),
         ("/govern", OWNER, "#plans is such a channel already"),
         ("/kick carol", removed(), "bob removed you: spam."),
         ("/invite", removed(), "bob removed you: spam."),
