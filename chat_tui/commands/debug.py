@@ -92,7 +92,9 @@ async def wire(chat: Chat, rest: str, at: At) -> Result:
     """Show frames that have all of some words; or record all to a file."""
     word, _, name = rest.partition(" ")
     match word.casefold():
-        case "record" if name:
+        case "record":
+            if not name:
+                raise LocalError("Name a file: /wire record FILE.")
             path = file_named(name)
             chat.inspection.record(path)
             return Result(text=f"Recording frames to {path}. /wire stop ends it.")

@@ -75,8 +75,7 @@ class Trace:
             file = open_recording(path)
         except OSError as error:
             raise LocalError(
-                f"The trace cannot be written to {path} ({error.strerror}): name another file "
-                "with --trace."
+                f"The trace cannot be written to {path} ({error.strerror}): name another file."
             ) from error
         except LocalError as error:
             raise LocalError(f"There is no trace: {error}. Name another file.") from error

@@ -90,6 +90,7 @@ async def test_wire_lists_filters_opens_and_records(scene: Scene, tmp_path: Path
     number = chosen.text.split()[0]
     opened = await run(scene, f"/wire open {number}")
     gone = await run(scene, "/wire open 99999")
+    unnamed = await run(scene, "/wire record")
     begun = await run(scene, f"/wire record {tmp_path / 'wire.jsonl'}")
     scene.world.run(10 * SECOND)
     ended = await run(scene, "/wire stop")
@@ -98,6 +99,7 @@ async def test_wire_lists_filters_opens_and_records(scene: Scene, tmp_path: Path
     assert len(listed.text.splitlines()) > len(chosen.text.splitlines()) > 0
     assert "SDS message, sync" in opened.text
     assert "no longer kept" in gone.text
+    assert (unnamed.ok, "Name a file" in unnamed.text) == (False, True)
     assert begun.ok
     assert "recorded to" in ended.text
     assert (twice.ok, "Not recording" in twice.text) == (False, True)
@@ -156,12 +158,14 @@ async def test_a_live_trace_begins_and_ends_by_command(tmp_path: Path) -> None:
         begun = await do(f"/trace on {path}", At(lobby))
         traced = alice.inspection.traced
         await alice.send_text(lobby, "written down")
+        elsewhere = await do(f"/trace on {tmp_path / 'none' / 'steps'}", At(lobby))
         ended = await do("/trace off", At(lobby))
         frames = alice.inspection.frames()
 
     assert begun.ok
     assert traced == path
     assert b"written down".hex() in path.read_text()
+    assert elsewhere.text.endswith("name another file.")
     assert ended.text == f"The trace to {path} has ended."
     assert [one.sent for one in frames]
 
