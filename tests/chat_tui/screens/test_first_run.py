@@ -10,7 +10,7 @@ from chat_tui.cli import first_start
 from chat_tui.screens.first_run import Answers, FirstRun
 from sync.errors import LocalError
 from tests.support.chat_tui.first_runs import SUGGESTED, anything
-from tests.support.chat_tui.readings import shown
+from tests.support.chat_tui.readings import shown, until
 
 
 def no_spaces(answers: Answers) -> None:
@@ -112,10 +112,8 @@ async def test_no_button_is_cut(width: int) -> None:
     async with app.run_test(size=(width, 16)) as pilot:
         await pilot.pause()
         app.query_one("#change-place").focus()
-        await pilot.pause()
-        text = shown(app)
-
-    assert all(word in text for word in ("Start", "See the demo", "Change where data is kept"))
+        words = ("Start", "See the demo", "Change where data is kept")
+        await until(pilot, lambda: all(word in shown(app) for word in words))
 
 
 async def test_what_was_answered_is_still_there_after_the_demo() -> None:

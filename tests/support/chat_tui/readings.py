@@ -76,7 +76,7 @@ async def reading(
         yield app, pilot
 
 
-async def until(pilot: Pilot[None], true: Callable[[], object]) -> None:
+async def until(pilot: Pilot[Any], true: Callable[[], object]) -> None:
     """Let the screen work until something is true of it."""
     for _ in range(200):
         if true():
