@@ -36,6 +36,9 @@ WAITING_MAX: Final = 16 * 1024 * 1024
 HURRIED_S: Final = 1.0
 """Seconds that a program told to end gives its reader to take some more."""
 
+LOOK_S: Final = 1.0
+"""Seconds between looks at whether the reader of a pipe is still there."""
+
 READER_GONE: Final = frozenset({errno.EPIPE, errno.ECONNRESET, errno.EIO})
 """The system's words for a pipe, a socket or a terminal that nobody reads any more."""
 
@@ -61,6 +64,7 @@ class StandardOutput(io.RawIOBase):
         self._moved = asyncio.Event()
         self._hurried = False
         self._watching = False
+        self._next_look: asyncio.TimerHandle | None = None
         # A way of our own to write without waiting: others may write to the same terminal or pipe.
         self._own: int | None = None
         self._socket: socket.socket | None = None
@@ -127,6 +131,8 @@ class StandardOutput(io.RawIOBase):
 
     def _let_go(self) -> None:
         self._watch(wanted=False)
+        if self._next_look is not None:
+            self._next_look.cancel()
         if self._own is not None:
             os.close(self._own)
         if self._socket is not None:
@@ -142,11 +148,26 @@ class StandardOutput(io.RawIOBase):
         except BlockingIOError:
             pass
         except OSError as error:
-            self.error = error
-            self._waiting.clear()
-            self._moved.set()
-            self.gone()
+            self._fail(error)
         self._watch(wanted=bool(self._waiting))
+
+    def _fail(self, error: OSError) -> None:
+        self.error = error
+        self._waiting.clear()
+        self._moved.set()
+        self.gone()
+
+    def look_for_reader(self) -> None:
+        """Look now and then whether a pipe is still read: in a quiet channel nothing else tells."""
+        if not self._has_reader or self.isatty() or self._number < 0 or self.error is not None:
+            return
+        left = select.poll()
+        left.register(self._number, 0)  # the system tells of errors and of a hangup unasked
+        if left.poll(0):
+            self._fail(OSError(errno.EPIPE, os.strerror(errno.EPIPE)))
+        else:
+            loop = asyncio.get_running_loop()
+            self._next_look = loop.call_later(LOOK_S, self.look_for_reader)
 
     def _write_some(self) -> int:
         """Write a part of what waits.
@@ -205,6 +226,7 @@ async def written_to(output: StandardOutput) -> AsyncIterator[None]:
     theirs.flush()
     buffered = io.BufferedWriter(output, TOGETHER)
     file = sys.stdout = io.TextIOWrapper(buffered, theirs.encoding, theirs.errors)
+    output.look_for_reader()
     try:
         yield
     except asyncio.CancelledError:

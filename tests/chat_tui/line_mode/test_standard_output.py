@@ -98,6 +98,24 @@ async def test_a_step_is_handed_out_as_a_whole_at_its_end(reader: Reader) -> Non
     assert await reader.read(2 * SIZE) == 2 * LINE.encode()
 
 
+@pytest.mark.parametrize("reader", [pipe, sockets], indirect=True)
+async def test_a_reader_that_goes_is_missed_though_nothing_is_written(
+    reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standard_output, "LOOK_S", 0.01)
+    output, gone = StandardOutput(reader.file), asyncio.Event()
+    output.gone = gone.set
+    async with written_to(output):
+        sys.stdout.write(LINE)
+        sys.stdout.flush()
+        await reader.read(SIZE)
+        reader.leave()
+        async with asyncio.timeout(PATIENCE_S):
+            await gone.wait()
+
+    assert output.error is not None
+
+
 async def test_nobody_waits_for_a_reader_and_all_of_it_is_read_in_order(reader: Reader) -> None:
     output = StandardOutput(reader.file)
     async with written_to(output):
