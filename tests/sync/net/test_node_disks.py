@@ -89,7 +89,6 @@ async def test_whose_disk_refuses_still_sees_what_there_is_and_who_is_here(tmp_p
 
             assert info is not None
             assert (info.messages, info.peers) == (1, (bob.me,))
-            assert alice.node.engine._begun is not None, "she has not tried her disk again"
         await alice.write(TEA, "after")
         await until(lambda: bob.texts() == ["before", "after"], "bob reads that, too")
 
