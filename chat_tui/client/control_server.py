@@ -41,6 +41,8 @@ HISTORY_MAX: Final = 1_000_000
 """Messages of before that `tail` gives at most."""
 
 CONNECTIONS_MAX: Final = 16
+REFUSED_MAX: Final = 16
+"""Scripts beyond those that are told so; any more are hung up on."""
 FULL: Final = f"{CONNECTIONS_MAX} scripts ask the open chat already: end one, or try again later."
 LOOK_S: Final = 1.0
 """Seconds between looks at whether a script is still there."""
@@ -301,6 +303,9 @@ class _Server:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request."""
+        if self._connections >= CONNECTIONS_MAX + REFUSED_MAX:
+            writer.close()
+            return
         self._connections += 1
         try:
             await self._answer(reader, writer)

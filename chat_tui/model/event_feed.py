@@ -160,9 +160,8 @@ class Feed:
 
     def _count_mention_again(self, line: Line) -> None:
         """Count an unread message as it is now: an edit can name the reader, or not any more."""
-        conversation = self.conversation(line.channel)
-        read_to = conversation.read_to or BEGINNING
-        if conversation.unread and not line.own and line.position > read_to:
+        read_to = self.read_to(line.channel)
+        if self.unread(line.channel) and not line.own and read_to and line.position > read_to:
             self._judge_mention(line)
 
     def _judge_mention(self, line: Line) -> None:

@@ -11,23 +11,9 @@ FIELD_MAX: Final = 1_000
 class Field(Input):
     """A field that takes no page that was pasted into it by mistake."""
 
-    def __init__(
-        self,
-        value: str | None = None,
-        placeholder: str = "",
-        *,
-        select_on_focus: bool = True,
-        id: str | None = None,  # noqa: A002  # as Textual has it
-        compact: bool = False,
-    ) -> None:
-        super().__init__(
-            value,
-            placeholder,
-            max_length=FIELD_MAX,
-            select_on_focus=select_on_focus,
-            id=id,
-            compact=compact,
-        )
+    def on_mount(self) -> None:
+        """Set the limit."""
+        self.max_length = FIELD_MAX
 
     def restricted(self) -> None:
         """Take no more, without a sound: a page that comes as keys would ring for each."""

@@ -7,7 +7,7 @@ each other, and every other test is content.
 import asyncio
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from sync.net.clock import draw
 from sync.net.discovery.mdns import Discovery
 from sync.net.links.mesh import DEFAULT_PORT
 
-Address = tuple[str, int]
+Address: TypeAlias = tuple[str, int]
 
 ANNOUNCEMENT_WITHIN: Final = 3.0
 """Seconds until our own announcement must have been heard; on a good network it takes 0.1 s."""

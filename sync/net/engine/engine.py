@@ -417,7 +417,7 @@ class Engine:
     def _begin_machines(self) -> None:
         """Have machines made anew know the history and who is linked, before the disk is tried.
 
-        All that comes of it waits for the next commit, but for what they say of themselves.
+        The screen shows that at once; what they want done waits for the next commit.
         """
         began = self._clock.now()
         self._begun = self.runner.begin(began)

@@ -65,6 +65,7 @@ class Candidate:
     doubted: bool = False
     """Whether it was only announced so far."""
     announced_at: Nanos | None = None
+    """When it was announced last."""
 
 
 @dataclass(slots=True)
@@ -101,9 +102,8 @@ class Addresses:
         """Hear an address announced: dial it soon, unless what is announced there is in doubt."""
         candidate = self.known.get((host, port))
         if candidate is not None and not candidate.doubted:
-            candidate.announced_at = now
-            return self.add(host, port, now)
-        if candidate is None:
+            self.add(host, port, now)
+        elif candidate is None:
             doubted = [one for one in self.known.values() if one.host == host and one.doubted]
             if len(doubted) >= DOUBTED_PER_HOST_MAX:
                 oldest = min(doubted, key=lambda one: (one.dialling, one.heard_at))

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
-from sync.view.view import ChannelInfo, Snapshot
+from sync.view.view import ChannelInfo, SessionInfo, Snapshot
 from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.snapshots_of_state import (
     CALM,
@@ -45,6 +45,16 @@ def cut_off() -> Company:
     see(company, TOGETHER)
     see(company, at(60 * SECOND, GONE))
     return company
+
+
+def compared(got: int = 0, have: int = 0) -> SessionInfo:
+    """A session with carol from the 61st to the 62nd second, which brought all that it found."""
+    return replace(
+        session(7, "carol", need=got, got=got, have=have),
+        channel=CALM.channel,
+        began_at=NOON + 61 * SECOND,
+        ended_at=NOON + 62 * SECOND,
+    )
 
 
 def test_at_first_people_are_looked_for_and_nobody_is_here_yet() -> None:
@@ -97,12 +107,7 @@ def test_cut_off_since_when_and_what_waits() -> None:
 def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
     company = cut_off()
     back = at(61 * SECOND, TOGETHER)
-    over = replace(
-        session(7, "carol", need=12, got=12, have=4),
-        channel=CALM.channel,
-        began_at=NOON + 61 * SECOND,
-        ended_at=NOON + 62 * SECOND,
-    )
+    over = compared(got=12, have=4)
     running = replace(over, ended_at=None, got=3)
     info = with_more(back.channels[0], 12)
 
@@ -118,12 +123,7 @@ def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
 def test_the_same_messages_of_several_people_are_received_and_sent_once() -> None:
     company = cut_off()
     back = replace(at(61 * SECOND, TOGETHER), peers=(present("carol"), present("bob")))
-    of_carol = replace(
-        session(7, "carol", need=4, got=4, have=1),
-        channel=CALM.channel,
-        began_at=NOON + 61 * SECOND,
-        ended_at=NOON + 62 * SECOND,
-    )
+    of_carol = compared(got=4, have=1)
     of_bob = replace(of_carol, peer=present("bob").peer)
     read_marks = replace(of_carol, got=2, need=2, have=0)
     sessions = (of_carol, of_bob, read_marks)
@@ -138,12 +138,7 @@ def test_the_same_messages_of_several_people_are_received_and_sent_once() -> Non
 def test_read_marks_alone_are_no_messages_that_came() -> None:
     company = cut_off()
     back = at(61 * SECOND, TOGETHER)
-    marks = replace(
-        session(7, "carol", need=2, got=2, have=0),
-        channel=CALM.channel,
-        began_at=NOON + 61 * SECOND,
-        ended_at=NOON + 62 * SECOND,
-    )
+    marks = compared(got=2, have=0)
 
     told = company.look(at(62 * SECOND, replace(back, sessions=(marks,))), back.channels[0])
 
@@ -153,12 +148,7 @@ def test_read_marks_alone_are_no_messages_that_came() -> None:
 def test_coming_back_that_brought_nothing_is_no_news_until_something_comes() -> None:
     company = cut_off()
     back = at(61 * SECOND, TOGETHER)
-    equal = replace(
-        session(7, "carol"),
-        channel=CALM.channel,
-        began_at=NOON + 61 * SECOND,
-        ended_at=NOON + 62 * SECOND,
-    )
+    equal = compared()
     late = replace(
         equal, peer=peer("bob"), got=2, began_at=NOON + 70 * SECOND, ended_at=NOON + 71 * SECOND
     )

