@@ -1,5 +1,6 @@
 """Commands that open the debug pane, and say the same in words where there is no screen."""
 
+from pathlib import Path
 from typing import Final
 
 from chat_tui.client.chat import Chat, channel_info
@@ -96,8 +97,10 @@ async def wire(chat: Chat, rest: str, at: At) -> Result:
             if not name:
                 raise LocalError("Name a file: /wire record FILE.")
             path = file_named(name)
-            chat.inspection.record(path)
-            return Result(text=f"Recording frames to {path}. /wire stop ends it.")
+            before = chat.inspection.recorded
+            frames = chat.inspection.record(path)
+            ended = "" if before is None else f"{_recorded(frames, before)} "
+            return Result(text=f"{ended}Recording frames to {path}. /wire stop ends it.")
         case "stop" if not name:
             return _stop(chat)
         case "open" if name.isdecimal():
@@ -113,16 +116,18 @@ async def trace(chat: Chat, rest: str, at: At) -> Result:
     """Show the last steps, or write all of them to a file from now on."""
     del at
     word, _, name = rest.partition(" ")
+    before = chat.inspection.traced
+    ended = f"The trace to {before} has ended." if before else ""
     if word.casefold() == "on":
         if not name:
             raise LocalError("Name a file: /trace on FILE.")
         path = file_named(name)
         chat.inspection.trace(path)
-        return Result(text=f"Recording every step to {path}, with everything that is written here.")
+        begun = f"Recording every step to {path}, with everything that is written here."
+        return Result(text=f"{ended} {begun}".lstrip())
     if rest.casefold() == "off":
-        before = chat.inspection.traced
         chat.inspection.trace(None)
-        return Result(text=f"The trace to {before} has ended." if before else "There was none.")
+        return Result(text=ended or "There was none.")
     as_names = word.casefold() == "names"
     words = name if as_names else rest
     section = state_sections.steps(chat.snapshot(), words.casefold().split(), as_names=as_names)
@@ -214,8 +219,11 @@ def _stop(chat: Chat) -> Result:
     path = chat.inspection.recorded
     if path is None:
         raise LocalError("Not recording. /wire record FILE starts a recording.")
-    frames = chat.inspection.stop_recording()
-    return Result(text=f"{count(frames, 'frame')} recorded to {path}.")
+    return Result(text=_recorded(chat.inspection.stop_recording(), path))
+
+
+def _recorded(frames: int, path: Path) -> str:
+    return f"{count(frames, 'frame')} recorded to {path}."
 
 
 def _opening(tab: Tab, about: str = "") -> str:

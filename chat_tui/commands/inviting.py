@@ -221,6 +221,11 @@ async def _newest(chat: Chat, places: list[ChannelId]) -> Line:
 
 
 ROWS: Final = (
-    Command(("/invite",), "[name|qr|end]", "an invite code, to one person; end: ends all", invite),
+    Command(
+        ("/invite",),
+        "[name] [reader|qr|end]",
+        "an invite code, to one person; end: ends all",
+        invite,
+    ),
     Command(("/accept",), "[name or id]", "join what a message invites you to", accept),
 )

@@ -156,20 +156,26 @@ def notes(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo) -> 
 
 
 def depends_on_one(snapshot: Snapshot, governance: GovernanceInfo) -> str:
-    """Return a warning if one lost profile would leave nobody to remove or let in; else nothing."""
+    """Return a warning if nobody could remove anybody after one profile is lost; else nothing."""
     if governance.only_owner is None:
         return ""
+    lost = f"nobody can {lost_with_admins(governance.policy.invite)} anybody"
     if governance.only_owner == snapshot.me:
         return (
-            "You are the only owner, and there is no admin: if your profile is lost, nobody can "
-            "remove or let in anybody. /role NAME admin makes one."
+            "You are the only owner, and there is no admin: if your profile is lost, "
+            f"{lost}. /role NAME admin makes one."
         )
     one = governance.member(governance.only_owner)
     name = called(snapshot, governance.only_owner, "" if one is None else one.nick)
     return (
-        f"{name} is the only owner, and there is no admin: if that profile is lost, nobody can "
-        f"remove or let in anybody. Ask {name} to make an admin."
+        f"{name} is the only owner, and there is no admin: if that profile is lost, "
+        f"{lost}. Ask {name} to make an admin."
     )
+
+
+def lost_with_admins(invite: Access) -> str:
+    """Return what nobody can do without owner and admin: members let in where they may invite."""
+    return "remove or let in" if invite is Access.ADMINS else "remove"
 
 
 def departed(snapshot: Snapshot, departure: DepartureInfo) -> str:

@@ -77,8 +77,10 @@ class Tap:
         """Return what passed in the last minute; it is counted for as long as somebody asks."""
         return self._rates.look(now, self._frames)
 
-    def record(self, path: Path) -> None:
+    def record(self, path: Path) -> int:
         """Append every frame from now on to `path`, one JSON object a line.
+
+        Returns how many frames the recording got that ends with this, 0 where there was none.
 
         Raises:
             LocalError: it cannot be written.
@@ -91,15 +93,17 @@ class Tap:
             ) from error
         except LocalError as error:
             raise LocalError(f"No frames are recorded: {error}. Name another file.") from error
-        self.stop()
+        before = self.stop()
         self._file, self._written, self.recorded = file, 0, path
+        return before
 
     def stop(self) -> int:
         """Close the file; returns how many frames it got."""
         file, self._file, self.recorded = self._file, None, None
-        if file is not None:
-            with suppress(OSError):  # the disk is full: what is there is there
-                file.close()
+        if file is None:
+            return 0
+        with suppress(OSError):  # the disk is full: what is there is there
+            file.close()
         return self._written
 
     def check(self) -> None:

@@ -118,8 +118,10 @@ class Inspection(Protocol):
     def recorded(self) -> Path | None:
         """The file that frames are recorded to, if any."""
 
-    def record(self, path: Path) -> None:
+    def record(self, path: Path) -> int:
         """Append every frame from now on to a file that only its owner can read.
+
+        Returns how many frames the recording got that ends with this, 0 where there was none.
 
         Raises:
             LocalError: it cannot be written; says what to do.

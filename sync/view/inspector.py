@@ -84,9 +84,9 @@ class Inspector:
         """See `sync.view.view.Inspection`."""
         return self._tap.recorded
 
-    def record(self, path: Path) -> None:
+    def record(self, path: Path) -> int:
         """See `sync.view.view.Inspection`."""
-        self._tap.record(path)
+        return self._tap.record(path)
 
     def stop_recording(self) -> int:
         """See `sync.view.view.Inspection`."""

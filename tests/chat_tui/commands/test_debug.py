@@ -105,6 +105,18 @@ async def test_wire_lists_filters_opens_and_records(scene: Scene, tmp_path: Path
     assert (twice.ok, "Not recording" in twice.text) == (False, True)
 
 
+async def test_a_second_recording_says_that_it_ends_the_first(scene: Scene, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    await run(scene, f"/wire record {first}")
+    scene.world.run(10 * SECOND)
+    begun = await run(scene, f"/wire record {second}")
+    frames = len(first.read_text().splitlines())
+    await run(scene, "/wire stop")
+
+    assert frames > 1
+    assert begun.text.startswith(f"{frames} frames recorded to {first}. Recording frames to ")
+
+
 async def test_trace_lists_filters_and_refuses_a_file_in_a_simulation(scene: Scene) -> None:
     steps = await run(scene, "/trace missing")
     named = await run(scene, "/trace names missing")
@@ -159,6 +171,7 @@ async def test_a_live_trace_begins_and_ends_by_command(tmp_path: Path) -> None:
         traced = alice.inspection.traced
         await alice.send_text(lobby, "written down")
         elsewhere = await do(f"/trace on {tmp_path / 'none' / 'steps'}", At(lobby))
+        again = await do(f"/trace on {tmp_path / 'again'}", At(lobby))
         ended = await do("/trace off", At(lobby))
         frames = alice.inspection.frames()
 
@@ -166,7 +179,8 @@ async def test_a_live_trace_begins_and_ends_by_command(tmp_path: Path) -> None:
     assert traced == path
     assert b"written down".hex() in path.read_text()
     assert elsewhere.text.endswith("name another file.")
-    assert ended.text == f"The trace to {path} has ended."
+    assert again.text.startswith(f"The trace to {path} has ended. Recording every step to ")
+    assert ended.text == f"The trace to {tmp_path / 'again'} has ended."
     assert [one.sent for one in frames]
 
 

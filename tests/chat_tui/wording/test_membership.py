@@ -74,8 +74,11 @@ def test_all_that_hangs_on_one_profile_is_warned_of() -> None:
     alone = all_on_alice()
     other = replace(governance(Role.MEMBER, member(BOB, Role.OWNER, None)), only_owner=BOB.peer)
 
+    shut = replace(alone, policy=Policy(invite=Access.ADMINS))
+
     assert "You are the only owner, and there is no admin" in text(alone)[-1]
-    assert "/role NAME admin" in text(alone)[-1]
+    assert "nobody can remove anybody. /role NAME admin" in text(alone)[-1]
+    assert "nobody can remove or let in anybody. /role" in text(shut)[-1]
     assert text(other)[-1].endswith("Ask bob to make an admin.")
 
 

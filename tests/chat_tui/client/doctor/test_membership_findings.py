@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from chat_tui.client.doctor.findings import OK, WARN, Finding
 from chat_tui.client.doctor.membership_findings import membership_findings
 from chat_tui.wording import json_events
-from sync.view.governance_infos import GovernanceInfo, Role
+from sync.view.governance_infos import Access, GovernanceInfo, Policy, Role
 from tests.support.chat_tui.governed import ALICE, FRIENDS, governance, plans
 from tests.support.chat_tui.snapshots_of_state import CALM, snapshot
 
@@ -28,9 +28,12 @@ def test_one_owner_and_no_admin_is_a_warning_with_the_fix() -> None:
 def test_a_channel_without_owner_is_a_warning() -> None:
     [admins] = findings(replace(governance(Role.ADMIN, *FRIENDS[1:]), owners_gone=True))
     [nobody] = findings(replace(governance(Role.MEMBER, *FRIENDS[2:]), owners_gone=True))
+    announcing = governance(Role.MEMBER, *FRIENDS[2:], policy=Policy(invite=Access.ADMINS))
+    [shut] = findings(replace(announcing, owners_gone=True))
 
     assert admins.found == "no owner is in any more: nobody can make or lower an admin"
-    assert nobody.found.startswith("neither owner nor admin is in")
+    assert nobody.found == "neither owner nor admin is in: nobody can remove any more"
+    assert shut.found == "neither owner nor admin is in: nobody can remove or let in any more"
     assert {admins.level, nobody.level} == {WARN}
 
 
