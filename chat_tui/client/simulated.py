@@ -20,7 +20,8 @@ from sync.group.ingest import outline_of_entry
 from sync.group.state_values import Content, StateKind, StateSet
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner.runner import Release, Runner
+from sync.runner.batch import Release
+from sync.runner.runner import Runner
 from sync.sds.channel import NOT_WAITING
 from sync.sim.view import SimulatedView
 from sync.sim.world import World

@@ -18,7 +18,7 @@ from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
 from chat_tui.text.times import count, size
 from sync.group import values
 from sync.machine import MessageId
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.message import Delivery, Kind, Message
 from sync.sessions.values import Plane
 from sync.sim.node import Node

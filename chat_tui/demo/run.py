@@ -20,7 +20,7 @@ from chat_tui.demo.pacing.traffic import Traffic
 from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.shapes import unlinked
 from sync.sim.turning import COMMIT
 from sync.sim.watch import LOST_KEPT, Flight, Watch

@@ -26,8 +26,9 @@ from sync.group import values
 from sync.group.ingest import message_of
 from sync.group.writer import Author
 from sync.machine import ChannelId, Nanos
+from sync.runner.batch import BATCH_MAX, Release
 from sync.runner.journal import Journal
-from sync.runner.runner import BATCH_MAX, Release, Runner
+from sync.runner.runner import Runner
 from sync.sds.wire import encode_canonical
 from sync.sessions.protocol import Protocols
 

@@ -8,7 +8,6 @@ releases nothing.
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias, get_args
 
 from msgspec import Struct
@@ -19,38 +18,23 @@ from sync.errors import LEFT, LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
-from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick, earlier
+from sync.machine import ChannelId, Nanos, PeerId, Tick, earlier
 from sync.manager import announcing, schedule
 from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
+from sync.runner.batch import Batch, Failure, Release
 from sync.runner.deadlines import Deadlines
 from sync.runner.input_queue import Addressed, InputQueue
 from sync.runner.input_rules import OWN, SURVIVORS
 from sync.runner.logbook import Logbook
+from sync.runner.manager_inputs import FOR_THE_MANAGER, ForTheManager, manager_input
 from sync.runner.newest import Newest
-from sync.runner.weights import BYTES_OF_TURN
 from sync.sds.parameters import PROFILES, Parameters
 from sync.sessions.claims import Claimed, Claims
 from sync.sessions.protocol import Protocols
 from sync.sketch.key import derived
 
-BATCH_MAX = 512
-"""Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
-
 RECORDS: Final = frozenset(get_args(values.Record))
-
-FOR_THE_MANAGER: Final = frozenset(
-    {
-        values.Lacking,
-        values.SessionEnded,
-        values.Sought,
-        values.Relayed,
-        values.LiveBegan,
-        values.Observed,
-        values.StateDiffers,
-    }
-)
-"""Effects that the manager hears of."""
 
 LIVE: Final = "live"
 """Name by which a person asks for a session that stays."""
@@ -75,18 +59,8 @@ BEGINNING: Final = frozenset(
 )
 """Inputs with which machines begin that are made anew."""
 
-TELLING: Final = (values.Deliver, values.Previewed)
-"""Effects that show a message, as it looks."""
-
 Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
-
-
-class Release(Struct, frozen=True):
-    """An effect that may happen now, and the channel it is of."""
-
-    channel: ChannelId
-    effect: values.Effect
 
 
 class Opened(Struct, frozen=True):
@@ -99,57 +73,6 @@ class Opened(Struct, frozen=True):
     """Whether whoever makes a key can be in it."""
     sketch_key: str = ""
     """Key of its sketches, in hex: with another one the same symbols would not come out."""
-
-
-class Failure(Struct, frozen=True):
-    """An input that changed nothing, and why."""
-
-    channel: ChannelId
-    event: values.Input
-    error: LocalError | RemoteError
-
-
-@dataclass(slots=True)
-class Batch:
-    """Result of one turn: commit `records`, then carry out `releases` and send `announcements`.
-
-    With `begin_anew`, or after `swaps`, a channel must then be made anew from the disk, before the
-    next turn.
-    """
-
-    inputs: list[Addressed] = field(default_factory=list)
-    records: list[values.Record] = field(default_factory=list)
-    releases: list[Release] = field(default_factory=list)
-    announcements: list[announcing.Told] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    begin_anew: bool = False
-    swaps: list[ChannelId] = field(default_factory=list)
-    """Channels whose staged snapshots are to become their history, before the next turn."""
-    held: int = 0
-    """Bytes of its inputs, as `sync.runner.weights` counts them."""
-
-    @property
-    def is_open(self) -> bool:
-        """True if another turn may add to it."""
-        whole = len(self.inputs) >= BATCH_MAX or self.held >= BYTES_OF_TURN
-        return not (whole or self.begin_anew or self.swaps)
-
-
-def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
-    """Have a committed batch also tell which messages look different now, as the disk found.
-
-    Messages it delivers anyway are told once, as they look now: deleted ones are never shown
-    before.
-    """
-    looks = {one.message_id: one.look for one in altered}
-    told: set[MessageId] = set()
-    for at, release in enumerate(batch.releases if looks else ()):
-        effect = release.effect
-        if isinstance(effect, TELLING) and effect.message_id in looks:
-            look = looks[effect.message_id]
-            batch.releases[at] = Release(release.channel, replace(effect, look=look))
-            told.add(effect.message_id)
-    batch.releases += [Release(one.channel, one) for one in altered if one.message_id not in told]
 
 
 class Runner:
@@ -458,7 +381,7 @@ class Runner:
             self._trace(now, channel, event, effects)
         if self.logbook is not None:
             self.logbook.handled(channel, group, event, effects)
-        managed = []
+        managed: list[ForTheManager] = []
         for effect in effects:
             kind = type(effect)
             if kind in RECORDS:
@@ -475,12 +398,13 @@ class Runner:
                 continue
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
-                managed.append(effect)
+                managed.append(effect)  # type: ignore[arg-type]  # it is one of those
         if type(event) in LINKS:
             self._on_link(addressed, now, batch)
         if managed:
             batch.records += _compared(channel, managed, now)
-            self._tell_manager(channel, managed, now)
+            for effect in managed:
+                self._manage(manager_input(channel, effect, group.logs), now)
 
     def _note_change(self, channel: ChannelId) -> None:
         """Ask a channel's machines anew for their deadline."""
@@ -519,44 +443,6 @@ class Runner:
             if isinstance(effect, announcing.Offered):
                 self._manage(managing.LogsOffered(effect.peer, effect.channels), now)
         return effects
-
-    def _tell_manager(
-        self, channel: ChannelId, effects: Sequence[values.Effect], now: Nanos
-    ) -> None:
-        for effect in effects:
-            if isinstance(effect, values.Lacking):
-                self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
-            elif isinstance(effect, values.SessionEnded):
-                self._on_session_over(channel, effect, now)
-            elif isinstance(effect, values.Relayed):
-                self._manage(managing.Relayed(channel, effect.peer), now)
-            elif isinstance(effect, values.Observed):
-                self._manage(managing.Observed(channel, effect.peer), now)
-            elif isinstance(effect, values.LiveBegan):
-                self._manage(managing.WentLive(channel, effect.peer), now)
-            elif isinstance(effect, values.StateDiffers):
-                self._manage(managing.StateDiffers(channel, effect.peer), now)
-            elif isinstance(effect, values.Sought):
-                sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
-                self._manage(sought, now)
-
-    def _on_session_over(self, channel: ChannelId, ended: values.SessionEnded, now: Nanos) -> None:
-        told = managing.Ended(
-            channel,
-            ended.peer,
-            ended.outcome,
-            ended.got - ended.copies,
-            ended.plane,
-            ended.mode,
-            ended.protocol,
-            ended.whole,
-            len(self.groups[channel].logs),
-            ended.then,
-            ended.then_why,
-            ended.then_estimate,
-            ended.rounds > 0,
-        )
-        self._manage(told, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
         self._due_known = False

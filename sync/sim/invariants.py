@@ -15,7 +15,8 @@ from sync.entries import identity
 from sync.entries.entry import Entry, Header
 from sync.group.values import SessionEnded, Status, StoredMessage
 from sync.machine import SECOND, MessageId, Nanos, PeerId
-from sync.runner.runner import Failure, Runner
+from sync.runner.batch import Failure
+from sync.runner.runner import Runner
 from sync.sds.message import Delivery, Message
 from sync.sim.disk import Disk, Row
 from sync.sim.governance.witness import GovernanceWitness

@@ -18,7 +18,7 @@ from enum import Enum
 from msgspec import Struct
 
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
-from sync.runner.runner import Batch
+from sync.runner.batch import Batch
 from sync.sds.message import Kind, Message
 
 STEPS_MAX = 16_384

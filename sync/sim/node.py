@@ -12,10 +12,11 @@ from sync.group.records import Record, StoreMessage, in_parts, opened
 from sync.group.snapshots.values import DropSnapshot
 from sync.group.values import PAGE, SessionId
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.runner.batch import Batch
 from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
 from sync.runner.newest import Newest
-from sync.runner.runner import Batch, Runner
+from sync.runner.runner import Runner
 from sync.sim.clocks.walls import Wall
 from sync.sim.disk import Disk
 from sync.view.frame_tap import Tap

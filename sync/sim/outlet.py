@@ -18,7 +18,7 @@ from sync.errors import StorageError
 from sync.group import values
 from sync.group.snapshots.checks import checked_page
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner.runner import Batch, Release
+from sync.runner.batch import Batch, Release
 from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
 from sync.sim.governance.levels import Level, Levels

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sync.group.ingest import Gate
 from sync.group.values import Broadcast, Retrieve, Retrieved
 from sync.machine import ChannelId
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.message import HistoryEntry, Kind
 from sync.sim.world import World
 

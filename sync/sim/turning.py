@@ -15,9 +15,10 @@ from sync.group.ingest import Gate
 from sync.group.records import StoreOp
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos
+from sync.runner.batch import Batch, Release, tell_looks
 from sync.runner.input_queue import Addressed
 from sync.runner.input_rules import RULES, Ill
-from sync.runner.runner import Batch, Release, Runner, tell_looks
+from sync.runner.runner import Runner
 from sync.sds.parameters import Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.clocks.pongs import own_clock

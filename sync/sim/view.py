@@ -27,7 +27,7 @@ from sync.group.values import (
     Written,
 )
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 from sync.sim.history import SimulatedHistory

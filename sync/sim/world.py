@@ -17,8 +17,8 @@ from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import ChannelId, MessageId, Nanos
 from sync.manager.registry import WITH_P2PANDA
+from sync.runner.batch import Release
 from sync.runner.newest import Newest
-from sync.runner.runner import Release
 from sync.sds.parameters import LAN, Parameters
 from sync.sessions.protocol import Protocols
 from sync.sim.checks import Checks

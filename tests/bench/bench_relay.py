@@ -16,7 +16,7 @@ from typing import Final
 from sync.group.values import Deliver
 from sync.machine import HOUR, MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.message import Kind
 from sync.sds.wire import decode
 from sync.sessions.protocol import Protocols

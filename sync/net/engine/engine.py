@@ -22,12 +22,13 @@ from sync.net.clock import Clock
 from sync.net.engine.key_priority import KeyPriority
 from sync.net.engine.loop_watch import Watch, watch_of_loop
 from sync.net.engine.own_inputs import Outcome, OwnInputs, Together
+from sync.runner.batch import Batch, tell_looks
 from sync.runner.input_queue import Addressed
 from sync.runner.input_rules import OWN, RULES, Ill
 from sync.runner.journal import Journal, Loaded
 from sync.runner.just_stored import just_stored
 from sync.runner.newest import Newest
-from sync.runner.runner import Batch, Runner, tell_looks
+from sync.runner.runner import Runner
 from sync.sds.message import HistoryEntry
 from sync.view.view import Level, Notice
 

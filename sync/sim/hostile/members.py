@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.wire import encode
 from sync.sim.hostile.acts import (
     ACTS,

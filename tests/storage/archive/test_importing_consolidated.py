@@ -23,7 +23,7 @@ from sync.errors import LocalError
 from sync.group import writer
 from sync.group.values import StoredMessage
 from sync.machine import HOUR, MILLISECOND, MINUTE, ChannelId
-from sync.runner.runner import BATCH_MAX
+from sync.runner.batch import BATCH_MAX
 from tests.support.storage.archived import (
     consolidated,
     consolidated_rows,

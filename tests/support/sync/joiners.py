@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from sync.group.values import Broadcast, Deliver, Missing, Previewed, SessionEnded, StoredMessage
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId
 from sync.manager.registry import WAKU_ONLY
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.wire import decode
 from sync.sessions.protocol import Protocols
 from sync.sim.network import PERFECT, Link

@@ -5,12 +5,12 @@ import sys
 
 from sync.errors import DecodeError
 from sync.group import values
+from sync.runner.batch import BATCH_MAX, Batch
 from sync.runner.input_queue import (
     BURST,
     CROWDED_BY_ONE,
     FAIR_FROM,
 )
-from sync.runner.runner import BATCH_MAX, Batch
 from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE, BYTES_OF_TURN, BYTES_SHARED
 from tests.support.sync.alone.turned import Driver
 from tests.support.sync.entries import CHANNEL

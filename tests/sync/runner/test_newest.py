@@ -2,9 +2,9 @@
 
 from sync.group import values
 from sync.machine import ChannelId, PeerId
+from sync.runner.batch import BATCH_MAX
 from sync.runner.input_queue import Addressed
 from sync.runner.newest import Newest
-from sync.runner.runner import BATCH_MAX
 from tests.support.sync.alone.turned import Driver
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer

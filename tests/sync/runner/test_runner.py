@@ -14,6 +14,7 @@ from sync.group.relays import SETTLED_AFTER
 from sync.group.writer import Author
 from sync.machine import SECOND
 from sync.manager.registry import WAKU_ONLY
+from sync.runner.batch import BATCH_MAX, Batch
 from sync.runner.input_queue import (
     CROWDED,
     CROWDED_BY_ONE,
@@ -21,7 +22,7 @@ from sync.runner.input_queue import (
     QUEUE_MAX,
     SMALL_BYTES,
 )
-from sync.runner.runner import BATCH_MAX, Batch, Runner
+from sync.runner.runner import Runner
 from sync.sds.message import Delivery
 from sync.sessions.protocol import Protocols
 from sync.sim.disk import Disk

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
-from sync.runner.runner import Batch
+from sync.runner.batch import Batch
 from sync.sds.message import HistoryEntry, Message
 from sync.sim.measure import Meter, Sent, Sort, Spread
 

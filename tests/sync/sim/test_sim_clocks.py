@@ -6,7 +6,7 @@ from chat_tui.client.simulated import SimulatedChat
 from chat_tui.commands.writing import _to_resend
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
 from sync.sim.world import Terms, World

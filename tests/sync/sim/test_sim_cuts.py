@@ -9,7 +9,7 @@ import pytest
 
 from sync.group.values import SessionEnded
 from sync.machine import MILLISECOND, MINUTE, SECOND
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.network import Link
 from sync.sim.world import World
 from sync.structures.ordered_set import SyncId

@@ -5,7 +5,7 @@ import pytest
 from sync.entries.changes import Redaction
 from sync.group.values import Damaged, Deliver, Discarded, Warned
 from sync.machine import MINUTE, SECOND, MessageId
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.world import Terms, World
 
 SEEDS = range(3)

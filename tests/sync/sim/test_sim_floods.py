@@ -5,8 +5,8 @@ import pytest
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
 from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
+from sync.runner.batch import Release
 from sync.runner.input_queue import CROWDED_BY_ONE
-from sync.runner.runner import Release
 from sync.sessions.protocol import Protocols
 from sync.sim.network import Link
 from sync.sim.rooms import further_channel

@@ -17,7 +17,8 @@ from sync.group.ingest import Gate
 from sync.group.records import StoredMessage
 from sync.group.values import Broadcast
 from sync.machine import DAY, MINUTE, SECOND, Nanos
-from sync.runner.runner import Batch, Release, Runner
+from sync.runner.batch import Batch, Release
+from sync.runner.runner import Runner
 from sync.sds.acknowledge import Outgoing, Pending
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking, Request

@@ -5,7 +5,7 @@ import pytest
 from sync.entries.entry import decode_text
 from sync.group import values
 from sync.machine import MINUTE, SECOND
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sds.answering import ANSWERS_BURST, ANSWERS_PER_SECOND
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX
 from sync.sds.message import REPAIR_MAX, HistoryEntry

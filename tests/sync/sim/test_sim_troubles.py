@@ -7,8 +7,9 @@ import pytest
 
 from sync.group.values import Arrived, Restored
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.runner.batch import Batch
 from sync.runner.input_queue import CROWDED
-from sync.runner.runner import Batch, Runner
+from sync.runner.runner import Runner
 from sync.sessions.sync_config import SESSIONS_MAX
 from sync.sim.network import PERFECT, Link
 from sync.sim.outlet import Frame

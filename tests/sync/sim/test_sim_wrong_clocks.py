@@ -9,7 +9,7 @@ import pytest
 from sync.group import values
 from sync.group.reference import AGREE, UNASKED_MAX, Reference
 from sync.machine import DAY, HOUR, MINUTE, SECOND, MessageId, Nanos
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.clocks.walls import Person
 from sync.sim.network import Link
 from sync.sim.timeline import EPOCH

@@ -14,8 +14,8 @@ from sync.group import values
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.manager.payload_kinds import read
 from sync.manager.registry import BY_RULE, WITH_CALIMERO
+from sync.runner.batch import Release
 from sync.runner.log_rows import LogKind, LogRow, Role
-from sync.runner.runner import Release
 from sync.sessions.handshake import SyncHandshake, SyncKind
 from sync.sessions.protocol import Opening
 from sync.sim.bounds import tables

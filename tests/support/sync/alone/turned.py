@@ -9,7 +9,8 @@ from sync.errors import StorageError
 from sync.group import values
 from sync.group.writer import Author
 from sync.manager.registry import WAKU_ONLY
-from sync.runner.runner import Batch, Runner
+from sync.runner.batch import Batch
+from sync.runner.runner import Runner
 from sync.sim.disk import Disk
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer

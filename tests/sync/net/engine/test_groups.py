@@ -13,7 +13,8 @@ from sync.group import values
 from sync.machine import ChannelId, Nanos
 from sync.net.engine import engine as engines
 from sync.runner import input_queue
-from sync.runner.runner import BATCH_MAX, Batch, Runner
+from sync.runner.batch import BATCH_MAX, Batch
+from sync.runner.runner import Runner
 from tests.support.storage.exports import ELSEWHERE
 from tests.support.storage.stores import OWN_LOG, membership
 from tests.support.sync.engines import SLICE_INPUTS, STEP, Bench, turning

@@ -13,7 +13,7 @@ from sync.errors import LocalError
 from sync.group import values
 from sync.group.values import Status
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
-from sync.runner.runner import Batch, Release, tell_looks
+from sync.runner.batch import Batch, Release, tell_looks
 from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry
 from sync.sds.parameters import LAN
 from sync.sim.clocks.walls import Person

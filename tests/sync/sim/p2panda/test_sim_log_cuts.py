@@ -14,7 +14,7 @@ from sync.manager.registry import WITH_P2PANDA
 from sync.p2panda import session
 from sync.p2panda.entries import open_entry
 from sync.p2panda.messages import Entry, ReplicationError, decode
-from sync.runner.runner import Release
+from sync.runner.batch import Release
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
