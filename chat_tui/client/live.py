@@ -234,7 +234,9 @@ class Client:
             if peer.host is not None and peer.port is not None
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
-        from chat_tui.client.disk_watch import GONE, DiskWatch  # a first paint needs none of it
+        # A first paint needs none of these.
+        from chat_tui.client.disk_watch import GONE, DiskWatch
+        from chat_tui.client.quiet_collections import QuietCollections
 
         disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
         if self.profile.is_old and self._database.is_new:
@@ -248,6 +250,7 @@ class Client:
                 tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(disk_watch.watch_forever())
+                tasks.create_task(QuietCollections().look_forever())
                 tasks.create_task(self.stating.keep_forever())
                 tasks.create_task(self._events.load(self._database))
                 if self._keeper is not None:

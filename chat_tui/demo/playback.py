@@ -5,9 +5,11 @@ import time
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypedDict
 
+from chat_tui.client import gc_policy
 from chat_tui.demo.pacing.score import Score, score_of
 from chat_tui.demo.pacing.showing import NORMAL, Showing
 from chat_tui.demo.pacing.tour import Part
@@ -27,6 +29,9 @@ PAINT_S: Final = 0.1
 
 STILL: Final[Nanos] = SECOND // 2
 """The same where nothing is to move."""
+
+CLEARED_AFTER_S: Final = 0.5
+"""Between the end of the screen and freeing what it played: Textual lets go of it by then."""
 
 WANTED_MAX: Final = 100
 """Keys remembered while something is made ready; more are pressed by something that fell."""
@@ -94,6 +99,8 @@ class Playback(FrontScreen[None]):
         """Viewer's time since it was painted."""
         self.busy = False
         """True if something is made ready, or played again, beside the screen."""
+        self._made = False
+        """Whether a scenario was made ready before."""
         self._wanted: deque[Callable[[], None]] = deque()
         """Requests of keys meanwhile."""
 
@@ -106,6 +113,14 @@ class Playback(FrontScreen[None]):
         else:
             self.showing.begin(self.player, None)
             self.paint()
+
+    def on_unmount(self) -> None:
+        """Free the run that was shown, once nothing of the screen is left.
+
+        As a message: until the next one comes, Textual holds the last one, and with it this screen.
+        """
+        clear = partial(self.app.call_later, gc_policy.clear_away)
+        self.app.set_timer(CLEARED_AFTER_S, clear)
 
     @abstractmethod
     def paint(self) -> None:
@@ -144,6 +159,9 @@ class Playback(FrontScreen[None]):
 
     async def _make_ready(self, number: int) -> None:
         def make() -> tuple[Stage, Score]:
+            if self._made:
+                gc_policy.clear_away()  # the run before this one
+            self._made = True
             one = scenario(number, self._played.people)
             stage = Stage(one, self.seed, self._played.acts)
             return stage, score_of(one, self.seed, self._played.acts)

@@ -1,9 +1,13 @@
 """Every key of the demo, on its screen; and the demo over the chat."""
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 
 from chat_tui.debug.list_view import Listing
@@ -13,8 +17,10 @@ from chat_tui.demo.recording import Recording, load
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
+from sync.sim.world import World
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import SEED, lines, on_screen, ready
+from tests.support.chat_tui.live_screens import until
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 
@@ -363,6 +369,37 @@ async def test_the_demo_opens_over_the_chat_and_closes(key: str) -> None:
         await pilot.press(key)
         await pilot.pause()
         assert not isinstance(app.screen, DemoScreen)
+
+
+def world_of(app: App[Any]) -> "ref[World]":
+    """The simulated network of the demo on a screen."""
+    assert isinstance(app.screen, DemoScreen)
+    assert app.screen.stage is not None
+    return ref(app.screen.stage.run.world)
+
+
+@pytest.fixture
+def collected_by_hand() -> Iterator[None]:
+    """As in the chat, where garbage of long standing is hardly ever looked for."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("collected_by_hand")
+async def test_what_was_played_is_freed_by_the_next_scenario_and_by_leaving() -> None:
+    app = scenes.screen_of(scenes.empty())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f4")
+        await ready(pilot)
+        first = world_of(app)
+        await pilot.press("n")
+        await ready(pilot)
+        second = world_of(app)
+        assert first() is None
+        assert second() is not None
+        await pilot.press("f4")
+        await until(pilot, lambda: second() is None)
 
 
 async def test_the_command_opens_a_scenario() -> None:
