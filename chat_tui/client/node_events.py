@@ -69,7 +69,7 @@ class NodeEvents:
             self._tell(self._named(event))
 
     def _tell_once(self, found: ContradictionInfo) -> None:
-        sentence = self.contradictions.note_found(found, self._called(found.author))
+        sentence = self.contradictions.note_found(found, self._called)
         if sentence:
             self._tell(Notice(sentence))
 

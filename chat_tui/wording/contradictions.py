@@ -48,14 +48,18 @@ class Contradictions:
             found = tuple([found[at] for at in sorted(places[:KEPT_MAX])])
         self.found = found
 
-    def note_found(self, found: ContradictionInfo, called: str) -> str:
-        """Take note of one; returns a sentence, where its author was not told of before."""
+    def note_found(self, found: ContradictionInfo, called: Callable[[PeerId], str]) -> str:
+        """Take note of one; returns a sentence, where its author was not told of before.
+
+        `called` returns the author's name, which is asked for in that case alone.
+        """
         self._keep((found, *self.found))
         most = AUTHORS_MAX if self._is_known(found.author) else STRANGERS_MAX
         if found.author in self._told or len(self._told) >= most:
             return ""
         self._told.add(found.author)
-        return f"{called} {said(found)}: {MEANING}. Both are kept and shown; /whois says more."
+        name = called(found.author)
+        return f"{name} {said(found)}: {MEANING}. Both are kept and shown; /whois says more."
 
 
 def said(found: ContradictionInfo) -> str:

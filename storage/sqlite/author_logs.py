@@ -127,7 +127,8 @@ def _judge(logs: ChannelLogs, log: Log, rows: Sequence[Row], doubts: Doubts, rea
         target = lipmaa(seq)
         skips = target not in {0, seq - 1}
         named = doubts.awaited.get(row, frozenset()) - {backlink}
-        named = named or (frozenset(here.get(target, ())) if skips else frozenset())
+        # Two of them are enough to tell that it has to be read: there may be thousands.
+        named = named or (frozenset(here.get(target, ())[:2]) if skips else frozenset())
         if (
             stored_id in doubts.naming
             or NOTHING in named

@@ -21,13 +21,16 @@ from sync.group.logs import has_its_links
 from sync.group.records import Contradiction, Contradicts
 from sync.machine import ChannelId
 
-# CROSS JOIN keeps the order of the tables: few rows are asked for.
-TWINS: Final = "SELECT column5, other.message_id FROM (VALUES"
-TWINS_REST: Final = """
-    ) CROSS JOIN messages AS other ON other.channel = column1 AND other.author = column2
-        AND other.log = column3 AND other.seq = column4 AND other.number < column5
-    ORDER BY other.number DESC
+# The first one alone is asked for: somebody may sign thousands for one place.
+TWINS: Final = """
+    SELECT column5, (
+        SELECT message_id FROM messages
+        WHERE channel = column1 AND author = column2 AND log = column3 AND seq = column4
+            AND number < column5
+        ORDER BY number LIMIT 1
+    ) FROM (VALUES
 """
+TWINS_REST: Final = ")"
 NEXT_ABOVE: Final = """
     SELECT column1, column2, column3, (
         SELECT seq FROM messages
@@ -36,6 +39,7 @@ NEXT_ABOVE: Final = """
     ) FROM (VALUES
 """
 NEXT_ABOVE_REST: Final = ")"
+# CROSS JOIN keeps the order of the tables: few rows are asked for.
 TARGETS: Final = "SELECT column2, other.author, other.log, other.seq FROM (VALUES"
 TARGETS_REST: Final = (
     ") CROSS JOIN messages AS other ON other.message_id = column2 AND other.channel = column1"
@@ -233,8 +237,9 @@ def _twins(db: sqlite3.Connection, stored: Sequence[Stored]) -> Iterator[Contrad
     """Yield the forks: another one was here before under the same author, log and number."""
     by_number = {one.number: one for one in stored}
     rows = [(*_place(one.channel, one.columns), one.number) for one in stored]
-    first: dict[int, bytes] = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
-    for number, other in first.items():
+    for number, other in select_for_rows(db, TWINS, rows, TWINS_REST):
+        if other is None:
+            continue
         one = by_number[number]
         place = _place(one.channel, one.columns)
         if _signed_place(db, one.channel, other) == place:

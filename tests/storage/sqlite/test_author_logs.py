@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -212,6 +213,36 @@ async def test_only_logs_in_doubt_are_read_again(tmp_path: Path) -> None:
     heights = {(one.key, one.height) for one in logs.heights()}
     assert heights == {(key, 40), (bytes.fromhex(ANN.peer_id), 3)}
     assert logs.fault(bytes.fromhex(ANN.peer_id), 1) == 4
+
+
+async def time_to_restore(path: Path, twins: int) -> float:
+    """Return seconds of a processor that restoring takes where so many skip back to as many."""
+    firsts = [Author("ann") for _ in range(twins)]
+    for number, first in enumerate(firsts):
+        first.write(f"first {number}")
+    whole = firsts[0].fork()
+    between = [whole.write("second"), whole.write("third")]
+    for first in firsts:
+        first.entries += between
+        first.write("fourth")
+    entries = [entry for first in firsts for entry in (first.entries[0], first.entries[-1])]
+    async with opened(path) as store:
+        await store.journal.commit(delivered(*between, *entries))
+        begun = process_time()
+        logs = (await store.journal.restore(CHANNEL)).logs
+        took = process_time() - begun
+    [ann] = logs
+    assert ann.fault == 1
+    return took
+
+
+async def test_a_start_grows_with_contradictory_entries_and_not_with_their_square(
+    tmp_path: Path,
+) -> None:
+    few = await time_to_restore(tmp_path / "few.db", 1000)
+    many = await time_to_restore(tmp_path / "many.db", 6000)
+
+    assert many < 14 * few
 
 
 async def test_a_log_goes_on_after_a_start_as_if_there_had_been_none(tmp_path: Path) -> None:

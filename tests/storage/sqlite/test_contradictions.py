@@ -2,6 +2,9 @@
 
 import hashlib
 import itertools
+import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,9 @@ from tests.support.chat_tui import scenes
 from tests.support.storage.stores import ME, Store, delivered, opened
 from tests.support.sync.entries import CHANNEL, Author
 
+MANY = 1000
+"""Entries that somebody signs for one place."""
+
 
 class Told:
     """Hears what a journal finds."""
@@ -46,6 +52,16 @@ def signed(author: Author, like: StoredMessage, **other: object) -> StoredMessag
     header = replace(like.entry.header, **other)
     entry: Entry = seal(header, like.entry.body, author.identity.sign)
     return Gate.of(CHANNEL, verify).store(entry, message_of(entry))
+
+
+def named(nick: str) -> Callable[[PeerId], str]:
+    """People are all called this."""
+    return lambda _: nick
+
+
+def nobody_asks(peer: PeerId) -> str:
+    """No name is worked out for a sentence that is not said."""
+    raise AssertionError(peer)
 
 
 def cases() -> dict[str, tuple[list[StoredMessage], Contradicts, tuple[int, int]]]:
@@ -154,6 +170,32 @@ async def test_a_log_that_fills_below_its_newest_page_is_looked_up_once(tmp_path
     assert once
 
 
+async def test_what_a_fork_costs_grows_with_none_of_those_that_were_made_for_the_place_before(
+    tmp_path: Path,
+) -> None:
+    """Each of five thousand looked at all before it, which took 365 MB."""
+    forks = [Author("ann").write(str(number)) for number in range(MANY)]
+    next_ones = [Author("ann").write(f"later {number}") for number in range(10)]
+    steps: list[int] = []
+    async with opened(tmp_path / "chat.db") as store:
+        told = Told(store)
+        for some in (forks[:1], next_ones[:5], forks[1:], next_ones[5:]):
+            taken: list[None] = []
+            await store.database.read(partial(count_steps, taken))
+            await store.journal.commit(delivered(*some))
+            await store.database.read(lambda db: db.set_progress_handler(None, 0))
+            steps.append(len(taken))
+    _, few, _, many = steps
+    assert 0 < many < 2 * few
+    assert len(told.found) == MANY + len(next_ones) - 1
+    assert {found.other for found in told.found} == {forks[0].entry.message_id}
+
+
+def count_steps(taken: list[None], db: sqlite3.Connection) -> None:
+    """Note every tenth step that the machine of SQLite takes."""
+    db.set_progress_handler(lambda: taken.append(None), 10)
+
+
 async def test_nobody_is_accused_by_a_number_that_rotted(tmp_path: Path) -> None:
     ann = Author("ann")
     lines = [ann.write(str(number)) for number in range(4)]
@@ -190,11 +232,11 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
         Contradiction(CHANNEL, first.header.author, what, 1, 2, second.message_id, first.message_id)
     )
     known = Contradictions(lambda _: False)
-    sentence = known.note_found(found, "ann")
+    sentence = known.note_found(found, named("ann"))
     assert sentence.startswith("ann signed two messages as number 2 of one log")
     for message_id in found.message_ids:
         assert message_id[:8] in sentence
-    assert known.note_found(replace(found, seq=3), "ann") == ""
+    assert known.note_found(replace(found, seq=3), nobody_asks) == ""
     known.load([found, replace(found, seq=3)])
     assert len(known.found) == 2, "told in this run, and on the disk"
     assert "1 more" in of_author(known.found, found.author)
@@ -205,13 +247,13 @@ def test_of_authors_that_somebody_makes_up_few_are_told_of_and_none_pushes_out_a
     friend = PeerId("f" * 64)
     found = ContradictionInfo(CHANNEL, ME, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64)))
     known = Contradictions(lambda peer: peer in {ME, friend})
-    before = known.note_found(found, "ann")
+    before = known.note_found(found, named("ann"))
 
     told = [
-        known.note_found(replace(found, author=PeerId(f"{number:064x}"), seq=number), "eve")
+        known.note_found(replace(found, author=PeerId(f"{number:064x}"), seq=number), named("eve"))
         for number in range(2 * KEPT_MAX)
     ]
-    later = known.note_found(replace(found, author=friend), "bob")
+    later = known.note_found(replace(found, author=friend), named("bob"))
 
     assert len([one for one in told if one]) < STRANGERS_MAX
     assert before
