@@ -53,7 +53,8 @@ class Causal:
         self._pouring: frozenset[PeerId] = frozenset()
         """On which links it was a torrent in the second before that."""
         self._came_since: Nanos = 0
-        self._poured_at: Nanos = 0
+        self._calm_at: Nanos = 0
+        """When what is a torrent now may be built on again."""
         self.forgone: dict[MessageId, None] = {}
         """Ids that count as met though they are not here."""
         self._me = me
@@ -85,10 +86,10 @@ class Causal:
         window = self.repairs.window(now)
         missing = self._look_for(unknown, message_id, content.sender_id, window, now, content.via)
         instead = self.incoming.hold(content, unknown, now + window.gap_after)
+        early = [] if instead is None else self._deliver_early([instead], window, now)
         if instead is content:  # so much is missing that we look for no more
-            return missing + self._deliver([content])
-        held: list[Effect] = [Held(message_id), *missing]
-        return held if instead is None else held + self._deliver([instead])
+            return missing + early
+        return [Held(message_id), *missing, *early]
 
     def count(self, message_id: MessageId, via: PeerId, now: Nanos) -> None:
         """Note a new message that came live on the link of `via`: too many are a torrent."""
@@ -99,12 +100,12 @@ class Causal:
             self._came_since = now
         came[via] = count = came.get(via, 0) + 1
         if count > POURING or via in self._pouring:
-            self._poured_at = now
+            self._calm_at = max(self._calm_at, now + POURED_FOR)
             self.log.pours(message_id)
 
     def calm(self, now: Nanos) -> None:
         """Build on the messages of a torrent again, once it has been over for a while."""
-        if self.log.torrent and now - self._poured_at >= POURED_FOR:
+        if self.log.torrent and now >= self._calm_at:
             self.log.torrent.clear()
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
@@ -163,7 +164,7 @@ class Causal:
         incoming = self.incoming
         effects: list[Effect] = []
         if len(incoming.missing) + len(unknown) > MISSING_MAX:
-            effects = self._make_room(len(unknown), via, now)
+            effects = self._make_room(len(unknown), via, window, now)
             unknown = {id_: one for id_, one in unknown.items() if id_ not in self.log.order}
         news = incoming.seek(unknown, named_by, namer, now + window.lost_after, via)
         waiting, missing = incoming.waiting, incoming.missing
@@ -172,7 +173,9 @@ class Causal:
                 self.repairs.asking.want(entry, namer, window, now, via)
         return effects + [Missing(message_id, named_by) for message_id in news] if news else effects
 
-    def _make_room(self, count: int, via: PeerId | None, now: Nanos) -> list[Effect]:
+    def _make_room(
+        self, count: int, via: PeerId | None, window: Window, now: Nanos
+    ) -> list[Effect]:
         """Give up names of the link that most came on, for `count` that come on the link of `via`.
 
         Names cost nothing to invent, and authors neither; only links can be told apart.
@@ -185,7 +188,7 @@ class Causal:
                 break
             sought = incoming.missing[crowding]
             effects += self._lose(crowding, sought, now)
-            effects += self._deliver(incoming.arrived(crowding))
+            effects += self._deliver_early(incoming.arrived(crowding), window, now)
         return effects
 
     def _lose(self, message_id: MessageId, sought: Sought, now: Nanos) -> list[Effect]:
@@ -209,6 +212,17 @@ class Causal:
             self.log.named(content.causal_history, content.sender_id)
         return effects
 
+    def _deliver_early(self, ready: list[Content], window: Window, now: Nanos) -> list[Effect]:
+        """Put messages into the log after a gap, before the time for what they name is over.
+
+        Others may have the room to wait for that. What we write must not wait with it there, so
+        nothing builds on these meanwhile.
+        """
+        for content in ready:
+            self.log.pours(content.message_id, early=True)
+            self._calm_at = max(self._calm_at, now + window.gap_after)
+        return self._deliver(ready)
+
     def _follows_gap(self, content: Content) -> bool:
         """Return whether a message is about to be delivered without something that it names."""
         recent = self.log.order.recent  # what it waited for has just come
@@ -223,6 +237,8 @@ class Causal:
         if content.lamport > self.lamport:  # noqa: PLR1730  # a call of `max` costs more
             self.lamport = content.lamport
         entry = HistoryEntry(message_id, content.retrieval_hint, sender)
+        if self.log.is_on_early(content.causal_history):
+            self.log.pours(message_id, early=True)
         sought = incoming.missing.get(message_id)
         is_tip = sought is None or sought.named_by == sought.namer  # sync messages count not
         self.log.insert(content.lamport, entry, content.causal_history, is_tip=is_tip)

@@ -30,15 +30,17 @@ class Log:
 
     `order` holds them all. `tips` are messages that no message names: what our next message builds
     on. `owed` are messages of others that no other author has named: what our next sync message
-    acknowledges. `torrent` are messages that came faster than anybody reads: no content message
-    builds on them, or it would wait wherever they do; sync messages acknowledge them.
+    acknowledges. `torrent` are messages that came faster than anybody reads, or that others may
+    hold back still: no content message builds on them, or it would wait wherever they do; sync
+    messages acknowledge them.
     """
 
     me: PeerId
     order: OrderedLog = field(default_factory=OrderedLog)
     tips: dict[MessageId, Place] = field(default_factory=dict)
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
-    torrent: dict[MessageId, None] = field(default_factory=dict)
+    torrent: dict[MessageId, bool] = field(default_factory=dict)
+    """True of those that were delivered early, or build on one: they may be held back elsewhere."""
     _newest: list[Place] = field(default_factory=list)
     _calm: list[Place] = field(default_factory=list)
     """While there is a torrent: the newest of all other messages."""
@@ -72,13 +74,18 @@ class Log:
             insort(self._calm, place)
             del self._calm[:-HISTORY_MAX]
 
-    def pours(self, message_id: MessageId) -> None:
+    def pours(self, message_id: MessageId, *, early: bool = False) -> None:
         """Build on this one only when the torrent that it is part of has been over for a while."""
         if not self.torrent:
             self._calm = list(self._newest)
-        self.torrent[message_id] = None
+        self.torrent[message_id] = early or self.torrent.get(message_id, False)
         if len(self.torrent) > TORRENT_MAX:
             del self.torrent[next(iter(self.torrent))]
+
+    def is_on_early(self, history: Iterable[HistoryEntry]) -> bool:
+        """Return whether one of these is part of the torrent because it was delivered early."""
+        torrent = self.torrent
+        return bool(torrent) and any(torrent.get(entry.message_id) for entry in history)
 
     def owe(self, entry: HistoryEntry) -> None:
         """Name `entry` in our next sync message: its author does not know that we have it."""
