@@ -37,9 +37,15 @@ class PageChecks:
         self._threads: ThreadPoolExecutor | None = None
         """Made for the first page: most nodes never check one."""
         self._waiting: dict[Key, deque[asyncio.Future[PageChecked]]] = {}
+        self._closed = False
 
     def check(self, gate: Gate, wanted: CheckPage) -> None:
-        """Have a page of a channel checked, and feed what comes of it after those before."""
+        """Have a page of a channel checked, and feed what comes of it after those before.
+
+        While we say goodbye pages may still come: they are left where they are.
+        """
+        if self._closed:
+            return
         if self._threads is None:
             self._threads = ThreadPoolExecutor(THREADS, "page check")
         loop = asyncio.get_running_loop()
@@ -51,6 +57,7 @@ class PageChecks:
 
     def close(self) -> None:
         """Check nothing more, and feed nothing more."""
+        self._closed = True
         self._waiting.clear()
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)

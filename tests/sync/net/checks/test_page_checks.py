@@ -129,6 +129,7 @@ async def test_nothing_is_fed_once_it_is_closed() -> None:
         checks.check(GATE, page_of(number, *long))
 
     checks.close()
+    checks.check(GATE, page_of(6, *long))  # which was on its way while we said goodbye
     others: list[PageChecked] = []
     later = PageChecks(ME, lambda _, outcome: others.append(outcome), wait_for_nothing)
     for number in range(6):
