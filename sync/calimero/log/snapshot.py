@@ -43,6 +43,7 @@ from sync.calimero.log.snapshot_news import (
     SnapshotComplete,
     SnapshotView,
 )
+from sync.calimero.state.registers import ENTRIES_MAX
 from sync.calimero.state.session import StateView
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos
@@ -67,6 +68,10 @@ message at a time, each just before it has stalled."""
 PACE: Final = 100
 """Messages and registers a second; a source that is no slower than that may take any time."""
 
+TURN_MAX: Final[Nanos] = 600 * SECOND
+"""Time after which another source goes on, however much this one still says it has: millions of
+messages take no longer, and until the last one nothing of it counts."""
+
 UNASKED_AFTER: Final[Nanos] = 20 * SECOND
 """Time without a word of the receiver after which the source gives up."""
 
@@ -75,6 +80,7 @@ ROUNDS_MAX: Final = 64
 
 STALLED: Final = "the peer stalled: another one goes on where it ended"
 SLOW: Final = "the peer is slow: another one goes on where it ended"
+LONG: Final = "the peer took ten minutes: another one goes on where it ended"
 NOT_EMPTY: Final = "put off: something is here already"
 
 
@@ -260,7 +266,7 @@ class SnapshotReceiver(_End):
         """Pages that are being checked, by number, in order."""
         self._number = 0
         self._phase = Receiving.BEGINNING
-        self._got = 0
+        self._got = self._registers = 0
         self._allowance = SLOW_AFTER
         """Time for which pages may still be waited for, see there."""
         self._last: int | None = None
@@ -329,6 +335,11 @@ class SnapshotReceiver(_End):
             return []
         if page is None:
             raise RemoteError(reason)
+        got, registers = self._got + page.entries, self._registers + page.registers
+        if got > self._count or registers > ENTRIES_MAX:
+            raise RemoteError("more than there is by its word")
+        self._got, self._registers = got, registers
+        self._allowance += (page.entries + page.registers) * SECOND // PACE
         payload = self._checking.pop(number)
         head = head_of(payload)
         if page.first is not None:
@@ -337,13 +348,14 @@ class SnapshotReceiver(_End):
             self._cursor = page.last
         elif not page.registers and number != self._last:
             raise RemoteError("an empty page that is not the last one")
-        self._got += page.entries
-        self._allowance += (page.entries + page.registers) * SECOND // PACE
         if not self._checking:
             self._expect(now)
         kept = PageKept(payload, self._cursor, page.entries, head.total, page.own_logs)
         effects: list[Effect] = [Snapshots(kept)]
         if number != self._last:
+            if now >= self._opened_at + TURN_MAX:
+                self._step(ReceivingStep.EXPIRED)
+                return [*effects, self._finished(LONG, Outcome.NOT_CONVERGED)]
             return [*effects, Send(encode(SnapshotMore(1)))]
         self._step(ReceivingStep.KEPT)
         words = f"{self._got:,} messages"

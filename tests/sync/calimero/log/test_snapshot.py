@@ -3,13 +3,16 @@
 import pytest
 from msgspec.structs import replace
 
+from sync.calimero.log import snapshot
 from sync.calimero.log.snapshot import (
+    LONG,
     NOT_EMPTY,
     PACE,
     SLOW,
     SLOW_AFTER,
     STALLED,
     STALLED_AFTER,
+    TURN_MAX,
     UNASKED_AFTER,
 )
 from sync.calimero.log.snapshot_messages import (
@@ -326,6 +329,40 @@ def test_a_page_that_no_honest_source_sends_is_refused_and_not_kept(
         answered(run, *chunks)
     assert len(run.kept.pages) == len(chunks) - 1
     assert not run.complete or len(chunks) > 1
+
+
+def test_a_source_that_sends_more_than_it_said_is_refused() -> None:
+    """It kept a newcomer from everybody else's history, and filled the disk, for ever."""
+    run = Snapshot(HISTORY[:20], GATE)
+    with pytest.raises(RemoteError, match="by its word"):
+        answered(run, page(390, 399), page(380, 389, 1), page(379, 379, 2))
+    assert len(run.kept.pages) == 2
+
+
+def test_a_source_that_sends_more_state_than_anybody_keeps_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshot, "ENTRIES_MAX", 2)
+    run = Snapshot(HISTORY, GATE)
+    again = [chunk_of(at, (topic("tea").content,), None, COUNT, of_state=True) for at in range(3)]
+    with pytest.raises(RemoteError, match="by its word"):
+        answered(run, *again)
+    assert len(run.kept.pages) == 2
+
+
+def test_another_one_goes_on_where_a_source_has_sent_for_ten_minutes() -> None:
+    run = Snapshot(HISTORY, GATE)
+    run.begin()
+    for number, now in enumerate((NOW + TURN_MAX - 1, NOW + TURN_MAX)):
+        first = 600 - 100 * number
+        payload = encode(page(first, first + 99, number))
+        assert "receiver" not in run.over
+        run.now = now
+        run._of_receiver(run.receiver.payload(payload, now))
+    ended = run.over["receiver"]
+    assert (ended.result, ended.outcome) == (LONG, Outcome.NOT_CONVERGED)
+    assert run.receiver.deadline() is None
+    assert len(run.kept.pages) == 2
 
 
 def test_a_million_claimed_messages_claim_no_memory() -> None:
