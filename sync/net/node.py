@@ -404,7 +404,7 @@ class Node:
 
     def _on_found(self, instance: str, host: str, port: int) -> None:
         """An address to dial; of two who find each other, the smaller name dials first."""
-        candidate = self.mesh.addresses.announce(host, port, self.clock.now())
+        candidate = self.mesh.addresses.announce(host, port, self.clock.now(), instance)
         if self._discovery.instance > instance and candidate.answered_at is None:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()

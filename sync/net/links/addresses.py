@@ -66,6 +66,10 @@ class Candidate:
     """Whether it was only announced so far."""
     announced_at: Nanos | None = None
     """When it was announced last."""
+    instance: str = ""
+    """Program that was announced there last."""
+    renewed: bool = False
+    """Whether another program was announced there since a peer answered: it may be another's."""
 
 
 @dataclass(slots=True)
@@ -98,8 +102,11 @@ class Addresses:
             candidate.next_at = min(candidate.next_at, soon)
         return candidate
 
-    def announce(self, host: str, port: int, now: Nanos) -> Candidate:
-        """Hear an address announced: dial it soon, unless what is announced there is in doubt."""
+    def announce(self, host: str, port: int, now: Nanos, instance: str = "") -> Candidate:
+        """Hear an address announced: dial it soon, unless what is announced there is in doubt.
+
+        `instance` names the program that is said to be there, if one was announced.
+        """
         candidate = self.known.get((host, port))
         if candidate is not None and not candidate.doubted:
             self.add(host, port, now)
@@ -111,7 +118,21 @@ class Addresses:
             candidate = self.add(host, port, now)
             candidate.doubted = True
         candidate.heard_at = candidate.announced_at = now
+        if instance:
+            self._name(candidate, instance, now)
         return candidate
+
+    def _name(self, candidate: Candidate, instance: str, now: Nanos) -> None:
+        """Note which program is announced at an address: by another one it may be another's.
+
+        Where somebody answered just now, that is noted later: forged names cost a dial in a while.
+        """
+        answered_at = candidate.answered_at
+        if candidate.instance == instance:
+            return
+        if answered_at is None or now - answered_at >= BESIDE_A_LINK:
+            candidate.instance = instance
+            candidate.renewed = answered_at is not None
 
     def claim(self, peer: PeerId, address: tuple[str, int], now: Nanos, *, believed: bool) -> None:
         """Hear from a peer who dialled us where it accepts connections; of each one claim is kept.
@@ -167,7 +188,7 @@ class Addresses:
 
     def answered(self, candidate: Candidate, peer: PeerId, now: Nanos) -> None:
         """A link was made there, which we dialled."""
-        candidate.doubted = candidate.ourselves = False
+        candidate.doubted = candidate.ourselves = candidate.renewed = False
         self._doubts.pop(candidate.host, None)
         candidate.peer, candidate.claimed_by = peer, None
         candidate.answered_at = now
@@ -184,7 +205,7 @@ class Addresses:
             self._doubt(candidate, now)
             return
         recent = candidate.answered_at is not None and now - candidate.answered_at < HOUR
-        longest = RETRY_KNOWN_MAX if recent else RETRY_OTHER_MAX
+        longest = RETRY_KNOWN_MAX if recent and not candidate.renewed else RETRY_OTHER_MAX
         candidate.next_at = now + self._wait(candidate.failures, longest)
         candidate.failures += 1
 

@@ -30,7 +30,7 @@ class Dialler:
         clock: of this computer.
         addresses: what is known of each, and when it is due.
         blocked: with whom no link is kept.
-        has_link: whether a peer has one.
+        linked_at: where the link of a peer leads, if it has one.
         take: makes a link of a stream and the address it was dialled at; returns what serves it.
         refused: counts what peers did wrong.
         twin: hears where another program answers with our key.
@@ -43,7 +43,7 @@ class Dialler:
         clock: Clock,
         addresses: Addresses,
         blocked: Container[PeerId],
-        has_link: Callable[[PeerId], bool],
+        linked_at: Callable[[PeerId], tuple[str, int] | None],
         take: Callable[[SecureStream, tuple[str, int]], Serve],
         refused: Callable[[str, str], None],
         twin: Callable[[str, int], None],
@@ -56,7 +56,7 @@ class Dialler:
         self.local_address: str | None = None
         """The address to dial from; None lets the system choose."""
         self._identity, self._clock, self._addresses = identity, clock, addresses
-        self._blocked, self._has_link, self._take = blocked, has_link, take
+        self._blocked, self._linked_at, self._take = blocked, linked_at, take
         self._refused, self._twin, self._spawn = refused, twin, spawn
         self._dials = 0
 
@@ -66,12 +66,24 @@ class Dialler:
         for candidate in self._addresses.due(now):
             if self._dials >= DIALS_MAX:
                 return
-            peer = candidate.peer or candidate.claimed_by
-            if peer is not None and (peer in self._blocked or self._has_link(peer)):
+            if self._is_spare(candidate):
                 candidate.next_at = now + BESIDE_A_LINK
                 continue
             self._begin(candidate)
             self._spawn("dialling", self._dial(candidate))
+
+    def _is_spare(self, candidate: Candidate) -> bool:
+        """Return whether who answers at an address is linked with already, or not wanted.
+
+        Where another program is announced since, that holds for a link to there alone.
+        """
+        peer = candidate.peer or candidate.claimed_by
+        if peer is None:
+            return False
+        address = self._linked_at(peer)
+        if candidate.renewed:
+            return address == (candidate.host, candidate.port)
+        return peer in self._blocked or address is not None
 
     async def connect(self, host: str, port: int) -> PeerId:
         """Dial an address that the person named.

@@ -164,6 +164,11 @@ class LinkedPeers:
             return usable[0]
         return max(usable, key=lambda link: (bool(link.shared), link.opened_at), default=None)
 
+    def address_of(self, peer: PeerId) -> tuple[str, int] | None:
+        """Return where the link to `peer` leads; None without one."""
+        link = self.link_to(peer)
+        return None if link is None else link.address
+
     def shares(self, peer: PeerId) -> bool:
         """Return whether `peer` has proved a channel of ours, and is there."""
         return peer in self._joined

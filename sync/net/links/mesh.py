@@ -96,7 +96,7 @@ class Mesh:
             clock,
             addresses,
             self.blocked,
-            lambda peer: self.peers.link_to(peer) is not None,
+            self.peers.address_of,
             self._taken,
             events.refused,
             events.twin,

@@ -351,6 +351,45 @@ def test_the_doubts_about_hosts_are_bounded_and_end_with_the_network() -> None:
     assert len(book.due(NOW)) == ADDRESSES_MAX
 
 
+def test_an_address_where_another_program_is_announced_may_be_anothers() -> None:
+    book = addresses()
+    candidate = book.announce("10.0.0.2", 1, NOW, "bobs")
+    book.answered(candidate, BOB, NOW)
+
+    book.announce("10.0.0.2", 1, NOW + HOUR, "bobs")
+    same = candidate.renewed
+    book.announce("10.0.0.2", 1, NOW + HOUR, "eves")
+
+    assert (same, candidate.renewed) == (False, True)
+
+
+def test_names_that_change_all_the_time_cost_a_dial_in_half_a_minute() -> None:
+    book = addresses()
+    candidate = book.announce("10.0.0.2", 1, NOW, "bobs")
+    dials = 0
+    for number in range(1_000):
+        now = NOW + number * SECOND // 10
+        book.announce("10.0.0.2", 1, now, f"forged {number}")
+        if number == 0 or (candidate.renewed and candidate in book.due(now)):
+            dials += 1
+            book.answered(candidate, BOB, now)
+
+    assert dials == 1 + 100 * SECOND // BESIDE_A_LINK
+
+
+def test_another_program_that_does_not_answer_is_dialled_ever_later() -> None:
+    book = addresses()
+    candidate = book.announce("10.0.0.2", 1, NOW, "bobs")
+    book.answered(candidate, BOB, NOW)
+    now = NOW + BESIDE_A_LINK
+    book.announce("10.0.0.2", 1, now, "eves")
+
+    for _ in range(10):
+        book.failed(candidate, now)
+
+    assert candidate.next_at - now > RETRY_KNOWN_MAX
+
+
 def test_who_is_announced_and_takes_no_connection_is_told_for_a_while() -> None:
     book = addresses()
     remembered = book.add("10.0.0.2", 1, NOW)

@@ -9,11 +9,13 @@ import pytest
 from sync.errors import LocalError
 from sync.machine import SECOND
 from sync.net.clock import draw_key
+from sync.net.links.addresses import BESIDE_A_LINK
 from sync.net.links.frames import Goodbye, Presence, SdsFrame, encode
 from sync.net.links.link import PRESENCE_EVERY, PRESENCES_BURST
 from sync.net.links.linked_peers import LINKS_PER_PEER_MAX
 from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, PING_EVERY
 from sync.net.links.stream import SecureStream
+from tests.support.processes import free_port
 from tests.support.sync.alone.linked import TEA, connected, heard, linked
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST, Station, channel_of, stations, until
@@ -253,6 +255,41 @@ async def test_another_key_at_a_known_address_is_noticed() -> None:
 
             assert [who for who, reason in alice.refusals if bob.me in reason] == [f"{HOST}:{port}"]
             assert alice.shared == set()
+
+
+async def test_who_was_given_anothers_old_address_is_dialled_there_once_announced() -> None:
+    alice, bob, carol = Station("alice", "tea"), Station("bob", "tea"), Station("carol", "tea")
+    async with stations(alice, bob, carol):
+        await alice.mesh.connect(HOST, bob.port)
+        old = bob.port
+        alice.mesh.addresses.announce(HOST, old, alice.clock.now(), "bobs")
+        await bob.mesh.listen([HOST], free_port())
+        bob.mesh.hang_up("moved")
+        await until(lambda: not alice.mesh.peers.links, "bob has moved")
+        await carol.mesh.listen([HOST], old)
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: alice.links_to(bob), "they are linked")
+        alice.clock.forward(BESIDE_A_LINK)
+
+        alice.mesh.addresses.announce(HOST, old, alice.clock.now(), "carols")
+        alice.mesh.dial_due()
+
+        await until(lambda: alice.links_to(carol) and alice.links_to(bob), "both are linked")
+
+
+async def test_who_began_anew_at_their_address_is_not_dialled_beside_their_link() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob):
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: alice.links_to(bob), "they are linked")
+        alice.clock.forward(BESIDE_A_LINK)
+
+        candidate = alice.mesh.addresses.announce(HOST, bob.port, alice.clock.now(), "another")
+        alice.mesh.dial_due()
+
+        assert candidate.renewed
+        assert not candidate.dialling
+        assert alice.mesh.addresses.due(alice.clock.now()) == []
 
 
 # --- Channels and names ------------------------------------------------------------------------
