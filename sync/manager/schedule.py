@@ -62,6 +62,11 @@ from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
 AGAIN_AFTER: Final[Nanos] = SECOND
 """Delay of reconciling after a second link to a peer: two who dial each other at once, settle."""
 
+UNBEGUN_AFTER: Final[Nanos] = 3 * SECOND // 2
+"""Time from a new link on in which its other end begins the session that is due, if it can dial us:
+a firewall may let us dial it, and keep it from that. What it has tried for over a second gives way
+to ours (`sync.sessions.sessions`)."""
+
 ONE_AFTER_THE_OTHER: Final[Nanos] = SECOND
 """Between whole comparisons that a channel wants of several peers: the first one has found what is
 missing by then, and the next ones are put off before they begin."""
@@ -214,6 +219,8 @@ class Manager:
         if self._me < peer:
             at = now + AGAIN_AFTER if again else now
             self._slots.wish(channel, peer, Wish(at, NEW_LINK))
+        elif event.dialled and not again:
+            self._slots.wish(channel, peer, Wish(now + UNBEGUN_AFTER, NEW_LINK))
 
     def _on_left(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Forget whoever has no link: as many are remembered as there are links."""

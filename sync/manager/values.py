@@ -18,6 +18,8 @@ class Joined(Struct, frozen=True):
     host: str = ""
     logs: int = 0
     """Author logs that we hold there."""
+    dialled: bool = False
+    """Whether we dialled the link: it may be that the peer cannot dial us."""
 
 
 class Left(Struct, frozen=True):

@@ -93,7 +93,8 @@ class Inlet:
         link = self.mesh.peers.link_to(peer, channel)
         accepts = link is None or link.address[1] != 0
         host = "" if link is None else link.stream.remote_address[0]
-        self.queue_input(channel, values.PeerJoined(peer, accepts, host))
+        dialled = link is not None and link.dialled
+        self.queue_input(channel, values.PeerJoined(peer, accepts, host, dialled))
         self._host.clocks.joined(peer, channel)
         self.knocked(peer)
 

@@ -414,9 +414,10 @@ class Runner:
     def _on_link(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
         channel, event = addressed.channel, addressed.event
         match event:
-            case values.PeerJoined(peer, accepts, host):
+            case values.PeerJoined(peer, accepts, host, dialled):
                 logs = len(self.groups[channel].logs)
-                self._tell_of_link(managing.Joined(channel, peer, accepts, host, logs), now)
+                joined = managing.Joined(channel, peer, accepts, host, logs, dialled)
+                self._tell_of_link(joined, now)
             case values.PeerGone(peer):
                 self._tell_of_link(managing.Left(channel, peer), now)
             case values.PeerAnnounced(peer, protocols):

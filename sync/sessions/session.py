@@ -473,6 +473,11 @@ class Session:
         return CLAIM_BYTES * ids + self.transfer.waiting_bytes + self.brought.size
 
     @property
+    def is_unopened(self) -> bool:
+        """True while the peer has not answered at all that it takes part."""
+        return self.initiated and self.exchange is None and self.begins_with is None
+
+    @property
     def is_brought(self) -> bool:
         """True once both have compared all they will, while what was missing is on its way."""
         return self.exchanged is not None and self.transfer.lacking > 0 and not self.given_up

@@ -324,7 +324,8 @@ class Sessions:
         """Answer a session; where both began one, the one of the smaller key goes on.
 
         One that has found out what is missing, and is being brought it, goes on in any case: it
-        would be found once more, and brought twice.
+        would be found once more, and brought twice. One of ours that nobody has answered for a
+        while does not: a firewall may let the peer dial us, and keep us from dialling it.
         """
         number, peer = offered.session, offered.peer
         protocol = self._protocols.of_stream(offered.protocol)
@@ -335,7 +336,9 @@ class Sessions:
         session.announced = offered.announced
         running = self.running.get(session.key)
         if running is not None:
-            if (running.initiated and self._terms.me < peer) or running.is_brought:
+            waits = running.is_unopened and now - running.heard_at >= STALE_AFTER
+            ours = running.initiated and self._terms.me < peer and not waits
+            if ours or running.is_brought:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session

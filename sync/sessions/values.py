@@ -76,12 +76,14 @@ class PeerJoined(Struct, frozen=True):
     """A link to `peer` is up and has proved this channel.
 
     Where it does not say at which port it `accepts` connections, sessions are its to begin. `host`
-    is the address it speaks from; empty where that says nothing.
+    is the address it speaks from; empty where that says nothing. `dialled` says that we dialled it,
+    so it may be that it cannot dial us.
     """
 
     peer: PeerId
     accepts: bool = True
     host: str = ""
+    dialled: bool = False
 
 
 class PeerGone(Struct, frozen=True):

@@ -186,14 +186,19 @@ class Mesh:
             if around.levels is not None and channel == around.levels.channel:
                 around.levels.linked(one, other)
                 continue
-            around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
-            around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
+            around.feed_channel(one, self._joined(one, other), channel)
+            around.feed_channel(other, self._joined(other, one), channel)
             self._present(one, other, channel)
             self._present(other, one, channel)
         self.pongs.tell(one, other)
         self.pongs.tell(other, one)
         for node in (one, other):
             self._make_room(node)
+
+    def _joined(self, node: Node, other: Node) -> values.PeerJoined:
+        """Return what a node is told of a link; where a firewall let it alone dial, that it did."""
+        dialled = (other.number, node.number) in self._around.network.walls
+        return values.PeerJoined(other.identity.peer_id, dialled=dialled)
 
     def announce(self, node: Node, to: Node, payload: bytes) -> None:
         """See `Links`; it is lost with the link it is on."""

@@ -55,6 +55,9 @@ class Network:
     stalled: set[tuple[int, int]] = field(default_factory=set)
     """Pairs, the smaller number first, whose streams stay open and carry nothing."""
 
+    walls: set[tuple[int, int]] = field(default_factory=set)
+    """One-way firewalls: the first cannot dial the second, and all else is well."""
+
     def reachable(self, one: int, other: int) -> bool:
         """Return whether the two reach each other both ways, so that they can keep a link."""
         if self.deaf and ((one, other) in self.deaf or (other, one) in self.deaf):
@@ -91,6 +94,7 @@ class Network:
         """Let everybody reach everybody, both ways, and streams go on."""
         self.side_of = None
         self.deaf.clear()
+        self.walls.clear()
         self.stalled.clear()
 
     def arrivals(

@@ -33,6 +33,9 @@ READING: Final = 10 * MILLISECOND
 OPENED_WITHIN: Final[Nanos] = 5 * SECOND
 """Time after which the opening of a stream without an answer is given up, as a handshake is."""
 
+DIALLED_WITHIN: Final[Nanos] = 3 * SECOND
+"""Time after which dialling somebody behind a firewall is given up, as live programs do."""
+
 NO_ROOM: Final = "no room for another stream"
 
 
@@ -71,6 +74,9 @@ class Streams:
         refuse = partial(self._refuse, node, channel, session)
         if self.network.stalls(node.number, other.number):
             refuse("no answer", now + OPENED_WITHIN)
+            return
+        if (node.number, other.number) in self.network.walls:
+            refuse("no answer", now + DIALLED_WITHIN)
             return
         reachable = self.network.reachable(node.number, other.number) and self.network.link.streams
         if other.runner is None or not reachable:

@@ -393,6 +393,10 @@ class World:
         self.network.deaf.add((sender, receiver))
         self.links.rewired()
 
+    def wall_off(self, one: int, other: int) -> None:
+        """Let `one` dial `other` no more, until `heal`; links that are there stay."""
+        self.network.walls.add((one, other))
+
     def stall(self, one: int, other: int) -> None:
         """Let streams between two nodes carry nothing, and tell nobody, until `heal`."""
         self.network.stalled.add((min(one, other), max(one, other)))
