@@ -90,7 +90,7 @@ class Company:
         if info.direct is not None:
             return ""  # who is away there has a name, and nobody else is awaited
         if seen.met:
-            return _cut_off(seen.alone_since, info)
+            return _cut_off(snapshot, seen.alone_since, info)
         if info.outgoing_count or snapshot.port is None:
             return ""
         if snapshot.now - seen.alone_since < PATIENCE:
@@ -119,7 +119,9 @@ def _held(info: ChannelInfo) -> int:
     return info.messages + info.loading + info.waiting_count
 
 
-def _cut_off(since: Nanos, info: ChannelInfo) -> str:
+def _cut_off(snapshot: Snapshot, since: Nanos, info: ChannelInfo) -> str:
+    if snapshot.port is None:  # there is no network, and this says what to do
+        return f"Cut off since {time_of_day(since)}. {clean_text(snapshot.network)}"
     waiting = info.outgoing_count
     verb = "waits" if waiting == 1 else "wait"
     waits = f" {count(waiting, 'message')} {verb}." if waiting else ""

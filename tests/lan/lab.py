@@ -144,6 +144,10 @@ class Lab:
         """Give `host` another address in the same network, and take the one it has."""
         ip("-n", self.namespace(host), batch=["addr flush dev lan0", *self._addressing(last_octet)])
 
+    def take_address(self, host: int) -> None:
+        """Take the address of `host`, and with it its routes; the cable stays."""
+        ip("-n", self.namespace(host), "addr", "flush", "dev", "lan0")
+
     def _build(self) -> None:
         for namespace in (self.switch, *map(self.namespace, self.hosts)):
             ip("netns", "add", namespace)

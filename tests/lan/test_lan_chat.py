@@ -153,6 +153,21 @@ async def test_a_host_whose_address_changes_and_changes_back_is_there_within_ten
             assert sorted(read) == sorted(said)
 
 
+async def test_who_has_no_address_any_more_does_not_say_that_it_listens(
+    lab: Lab, tmp_path: Path
+) -> None:
+    async with people_on(lab, tmp_path, [1, 2]) as (alice, _):
+        before = str((await alice.ask("/status"))["text"])
+        lab.take_address(1)
+        await alice.until(lambda: not alice.peers_up, "nobody is here", within_s=MISSED_WITHIN_S)
+
+        after = str((await alice.ask("/status"))["text"])
+
+        assert f"listening on {lab.address(1)}" in before
+        assert "not listening" in after
+        assert "No network" in after
+
+
 async def test_a_pulled_cable_shows_and_heals_when_it_is_plugged_back(
     lab: Lab, tmp_path: Path
 ) -> None:

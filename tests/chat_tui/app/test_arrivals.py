@@ -104,6 +104,15 @@ def test_cut_off_since_when_and_what_waits() -> None:
     assert see(company, at(121 * SECOND, GONE)).endswith("You can keep writing.")
 
 
+def test_cut_off_without_a_network_says_what_to_do() -> None:
+    company = cut_off()
+    offline = replace(GONE, port=None, network="No network: connect to one.")
+
+    sentence = see(company, at(120 * SECOND, offline))
+
+    assert sentence == "Cut off since 12:01. No network: connect to one."
+
+
 def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
     company = cut_off()
     back = at(61 * SECOND, TOGETHER)
