@@ -69,7 +69,7 @@ class Candidate:
     instance: str = ""
     """Program that was announced there last."""
     renewed: bool = False
-    """Whether another program was announced there since a peer answered: it may be another's."""
+    """Whether another program was announced there since it was a peer's: it may be another's."""
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ class Addresses:
             return
         if answered_at is None or now - answered_at >= BESIDE_A_LINK:
             candidate.instance = instance
-            candidate.renewed = answered_at is not None
+            candidate.renewed = (candidate.peer or candidate.claimed_by) is not None
 
     def claim(self, peer: PeerId, address: tuple[str, int], now: Nanos, *, believed: bool) -> None:
         """Hear from a peer who dialled us where it accepts connections; of each one claim is kept.

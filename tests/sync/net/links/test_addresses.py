@@ -363,6 +363,16 @@ def test_an_address_where_another_program_is_announced_may_be_anothers() -> None
     assert (same, candidate.renewed) == (False, True)
 
 
+def test_an_address_that_was_claimed_may_be_anothers_too() -> None:
+    book = addresses()
+    book.claim(BOB, ("10.0.0.2", 1), NOW, believed=True)
+
+    candidate = book.announce("10.0.0.2", 1, NOW + HOUR, "eves")
+
+    assert candidate.claimed_by == BOB
+    assert candidate.renewed
+
+
 def test_names_that_change_all_the_time_cost_a_dial_in_half_a_minute() -> None:
     book = addresses()
     candidate = book.announce("10.0.0.2", 1, NOW, "bobs")
