@@ -17,6 +17,13 @@ STARTING_S: Final = 30.0
 """Until an open chat answers, which may be loading; beyond what it was asked to wait."""
 
 
+HUNG_UP: Final = "The chat with this profile hung up: it has ended, or too many scripts ask it."
+MAY_BE_WRITTEN: Final = (
+    f"{HUNG_UP} What you sent may be written all the same: look with `chat-tui tail` before you "
+    "send it again."
+)
+
+
 class NotReachedError(LocalError):
     """Whoever has the profile open takes no requests: it starts, ends, or is such a script."""
 
@@ -44,12 +51,17 @@ async def ask(
         # Others take as long as there are news, or messages to mend.
         is_quick = request["do"] in {"send", "reply", "status"}
         patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
+        answered = False
         while line := await _line(reader, patience):
-            reply = _reply(line)
+            reply, answered = _reply(line), True
             # Errors of the chat itself are news that `tail` shows.
             if reply["event"] == "error" and (request["do"] != "tail" or reply.get("refused")):
                 raise LocalError(clean_text(str(reply.get("message"))))
             yield reply
+        if not answered and request["do"] in {"send", "reply"}:
+            raise LocalError(MAY_BE_WRITTEN)
+        if not answered or request["do"] == "tail":  # nobody ends that one but the chat
+            raise LocalError(HUNG_UP)
     finally:
         writer.close()
 

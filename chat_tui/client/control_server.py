@@ -274,11 +274,10 @@ async def serving(client: Client) -> AsyncIterator[None]:
     """Answer on the profile's socket inside the `with` block."""
     path = client.profile.socket
     before = os.umask(0o177)
+    scripts = _Server(client)
     try:
         path.unlink(missing_ok=True)  # left by a crash: by the profile's lock nobody is there
-        server = await asyncio.start_unix_server(
-            _Server(client).serve, path=path, limit=REQUEST_MAX
-        )
+        server = await asyncio.start_unix_server(scripts.serve, path=path, limit=REQUEST_MAX)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
@@ -292,33 +291,47 @@ async def serving(client: Client) -> AsyncIterator[None]:
             server.close()
             with suppress(OSError):  # the disk may have become read-only meanwhile
                 path.unlink(missing_ok=True)
+        await scripts.end()
 
 
 class _Server:
-    """Serves a few scripts at a time."""
+    """Serves a few scripts at a time, in the order in which they come."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._connections = 0
+        self._served: set[asyncio.Task[None]] = set()
+        self._refused: set[asyncio.Task[None]] = set()
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request."""
-        if self._connections >= CONNECTIONS_MAX + REFUSED_MAX:
+    def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request, tell that there is no place, or hang up.
+
+        No coroutine, of which `asyncio` would print where it was when the chat ended.
+        """
+        if len(self._served) < CONNECTIONS_MAX:
+            places = self._served
+        elif len(self._refused) < REFUSED_MAX:
+            places = self._refused
+        else:
             writer.close()
             return
-        self._connections += 1
-        try:
-            await self._answer(reader, writer)
-        except OSError:
-            return  # the script is gone
-        finally:
-            self._connections -= 1
-            writer.close()
+        answering = self._answer(reader, writer, is_refused=places is self._refused)
+        task = asyncio.get_running_loop().create_task(answering)
+        places.add(task)
+        task.add_done_callback(places.remove)
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def end(self) -> None:
+        """Hang up on everybody."""
+        tasks = self._served | self._refused
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_refused: bool
+    ) -> None:
         try:
             request = json.loads(await reader.readline())
-            if self._connections > CONNECTIONS_MAX:
+            if is_refused:
                 raise LocalError(FULL)
             async with _heard(reader), aclosing(answer(self._client, request)) as replies:
                 async for reply in replies:
@@ -328,6 +341,10 @@ class _Server:
             self._refuse(writer, str(error))
         except (ValueError, RecursionError):
             self._refuse(writer, f"The open chat takes one JSON object of {REQUEST_MAX >> 10} KiB.")
+        except OSError:
+            return  # the script is gone
+        finally:
+            writer.close()
 
     def _refuse(self, writer: asyncio.StreamWriter, sentence: str) -> None:
         refused = {"event": "error", "message": sentence, "refused": True}

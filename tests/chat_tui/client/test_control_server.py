@@ -1,6 +1,7 @@
 import asyncio
 import json
 import stat
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from click.testing import CliRunner
 
 from chat_tui.cli.main import cli
 from chat_tui.client import control_client, control_server
+from chat_tui.wording.json_events import Json
 from storage.profile.profile import Profile
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.net import clock
+from sync.view.view import MessageShown
 from tests.support.chat_tui.chats import opened, running
 from tests.support.patience import PATIENCE_S
 
@@ -135,6 +138,68 @@ async def test_of_too_many_scripts_the_last_is_told_so_until_one_has_ended(tmp_p
             writer.close()
 
     assert reply["running"] is True
+
+
+async def test_whoever_came_first_keeps_its_place_however_many_come_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    """All of them are connected before the chat reads the first request."""
+    many = control_server.CONNECTIONS_MAX + control_server.REFUSED_MAX
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        running(tmp_path, "alice") as alice,
+        control_server.serving(alice),
+    ):
+        streams = [await asyncio.open_unix_connection(alice.profile.socket) for _ in range(many)]
+        beyond, writer = await asyncio.open_unix_connection(alice.profile.socket)
+        hung_up = await beyond.read()
+        for _, one in streams:
+            one.write(b'{"do": "status"}\n')
+        answers = [json.loads(await reader.readline()) for reader, _ in streams]
+        for one in (writer, *(one for _, one in streams)):
+            one.close()
+
+    refused = [answer["event"] == "error" for answer in answers]
+    assert hung_up == b""
+    assert refused == [False] * control_server.CONNECTIONS_MAX + [True] * control_server.REFUSED_MAX
+
+
+async def test_a_chat_that_ends_lets_its_scripts_go_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A script that follows, one that waits, and one that has asked nothing yet."""
+    tail = {"do": "tail", "history": 0, "channel": None}
+    send = {"do": "send", "text": "waits", "wait": PATIENCE_S, "channel": None}
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        running(tmp_path, "alice") as alice,
+        asyncio.TaskGroup() as tasks,
+    ):
+        async with control_server.serving(alice):
+            written = asyncio.Event()
+            alice.subscribe(
+                lambda event: written.set() if isinstance(event, MessageShown) else None
+            )
+            _, idle = await asyncio.open_unix_connection(alice.profile.socket)
+            wanted = [control_client.ask(alice.profile.socket, one) for one in (tail, send)]
+            scripts = [tasks.create_task(_end_of(one)) for one in wanted]
+            await written.wait()
+        following, waiting = [await one for one in scripts]
+        idle.close()
+
+    assert following == control_client.HUNG_UP
+    assert waiting == control_client.MAY_BE_WRITTEN
+    assert not caplog.records
+
+
+async def _end_of(replies: AsyncGenerator[Json, None]) -> str:
+    """Return what ends a script that is answered."""
+    try:
+        async for _ in replies:
+            pass
+    except LocalError as error:
+        return str(error)
+    return ""
 
 
 async def test_whoever_reads_too_slowly_gets_what_waits_and_is_told_that_there_was_more(
