@@ -24,6 +24,9 @@ RECENT_MAX: Final = 200
 """Lines kept in memory for the debug pane."""
 
 
+BEGINS: Final = b'{"now": '
+"""The first bytes of every line."""
+
 SEED_SIZE: Final = 32
 """Bytes of the seed of a run's dice, which decide delays and nothing secret."""
 
@@ -72,7 +75,7 @@ class Trace:
             LocalError: the file cannot be written.
         """
         try:
-            file = open_recording(path)
+            file = open_recording(path, BEGINS)
         except OSError as error:
             raise LocalError(
                 f"The trace cannot be written to {path} ({error.strerror}): name another file."

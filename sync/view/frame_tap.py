@@ -26,6 +26,9 @@ FRAME_BYTES_MAX: Final = 8 * 1024
 KEPT_BYTES_MAX: Final = 1024 * 1024
 """Bytes kept of all frames together."""
 
+BEGINS: Final = b'{"number": '
+"""The first bytes of every line that is recorded."""
+
 
 class Tap:
     """Keeps the last frames; `note` is all that a frame costs while nobody looks."""
@@ -86,7 +89,7 @@ class Tap:
             LocalError: it cannot be written.
         """
         try:
-            file = open_recording(path)
+            file = open_recording(path, BEGINS)
         except OSError as error:
             raise LocalError(
                 f"Frames cannot be recorded to {path} ({error.strerror}): name another file."
