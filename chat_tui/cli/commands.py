@@ -370,8 +370,8 @@ def import_(*, source: Path, **options: Any) -> None:
 
     DIR is an export, or what diff or consolidate made.
     Each is checked like one that a peer sends; what is here already is not taken twice. Only
-    channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
-    Exit 2: it cannot be done so.
+    channels that you are in are imported, with --channel only that one. Exit 1: some were refused,
+    or files of the export are lacking. Exit 2: it cannot be done so.
     """
     try:
         from chat_tui.cli import import_archive

@@ -1,7 +1,7 @@
 """`chat-tui import`: an archive into a profile, told as it goes and summed up in words."""
 
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +39,7 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
         tell: is given a line for each step, for whoever waits.
 
     Returns:
-        0, or 1 if something was refused.
+        0, or 1 if something was refused, or was not there.
 
     Raises:
         LocalError: there is no such profile, channel or archive, or the chat is open; or as
@@ -58,18 +58,18 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
             f"The chat or another import uses this profile: close it, then import again. ({error})"
         ) from error
     try:
-        imported, joined = run_watched(_taken(profile, archive, setup.channel, tell))
+        imported, joined, lost = run_watched(_taken(profile, archive, setup.channel, tell))
     finally:
         profile.close()
-    for line in summary(imported, archive, joined):
+    for line in [*summary(imported, archive, joined), *told_lost(lost)]:
         say(line)
-    return 1 if imported.refused else 0
+    return 1 if imported.refused or lost else 0
 
 
 async def _taken(
     profile: Profile, archive: Archive, channel: str | None, tell: Say
-) -> tuple[Imported, frozenset[str]]:
-    """Import; returns what came of it, and the names of all joined channels."""
+) -> tuple[Imported, frozenset[str], Sequence[str]]:
+    """Import; returns what came of it, the names of all joined channels, and what was not there."""
     identity = Identity.from_seed(profile.keys.signing_seed, profile.keys.noise_seed)
     author = Author(identity.peer_id, identity.sign, verify, clock.draw_log)
     rng = random.Random(clock.draw(SEED_SIZE))  # noqa: S311  # for machines that nobody hears
@@ -85,7 +85,8 @@ async def _taken(
         imported = await importer.import_rows(
             archive, memberships, lambda done: tell(f"{done.total} of {total}")
         )
-        return imported, frozenset([one.name for one in joined])
+        lost = archive.only([one.channel for one in memberships]).lost
+        return imported, frozenset([one.name for one in joined]), lost
     finally:
         await database.close()
 
@@ -131,3 +132,12 @@ def summary(
     if others > 0:
         lines.append(f"Left out: {others} more channels that you are not in.")
     return [*lines, *imported.warnings]
+
+
+def told_lost(lost: Sequence[str]) -> list[str]:
+    """Return what to say of files that an export notes and does not have."""
+    if not lost:
+        return []
+    first = clean_text(lost[0])
+    again = "Copy it again, or export into it again; then import again."
+    return [f"Lacking: {len(lost)} of the export's files, the first in {first}. {again}"]

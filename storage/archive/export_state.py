@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import IO, Any, Self, TypeAlias
 
-from storage.archive.parquet import make_directory
+from storage.archive.parquet import has_both_ends, make_directory
 from storage.archive.tables import (
     BEFORE,
     BOOTS,
@@ -61,6 +61,7 @@ class State:
         self._progress = (self._out / PROGRESS).open("a+")
         try:
             self._take_up(self._progress)
+            self._forget_lost()
         except BaseException:
             self._progress.close()
             raise
@@ -155,6 +156,12 @@ class State:
         if not sound:
             progress.write(json.dumps(self._me) + "\n")
             progress.flush()
+
+    def _forget_lost(self) -> None:
+        """Forget the days whose files were taken away or cut off since, as by half a copy."""
+        for where in self.noted():
+            if not any(has_both_ends(file) for file in (self._out / where).glob("*.parquet")):
+                del self._days[str(where)]
 
     def _require(self, ours: bool) -> None:  # noqa: FBT001  # the condition itself
         if not ours:

@@ -35,6 +35,9 @@ BATCH: Final = 4096
 ROW_BYTES: Final = 64
 """Size of a row beside its byte strings, about."""
 
+MAGIC: Final = b"PAR1"
+"""First and last bytes of a Parquet file."""
+
 FOR_OWNER: Final = 0o700
 """Rights of the directories of an export: it holds what everybody wrote."""
 
@@ -44,6 +47,17 @@ Row: TypeAlias = tuple[Any, ...]
 def texts_of(schema: pa.Schema) -> list[str]:
     """Return the columns that repeat and get a dictionary; numbers and hashes hardly do."""
     return [field.name for field in schema if pa.types.is_string(field.type)]
+
+
+def has_both_ends(path: Path) -> bool:
+    """Return whether a Parquet file is there and was not cut off; what lies between is not read."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(len(MAGIC))
+            file.seek(-len(MAGIC), os.SEEK_END)
+            return first == file.read() == MAGIC
+    except OSError:
+        return False
 
 
 class TableFile:

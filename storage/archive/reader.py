@@ -7,10 +7,11 @@ those of a history come as they lie there, in the order of the chat.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import merge
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,6 +53,9 @@ CHANNEL: Final = "channel"
 OF_CHANNEL: Final = "channel="
 """Begins the name of a directory with the rows of a channel."""
 
+READ: Final = (f"{HISTORY_DIR}/", f"{OPS_DIR}/")
+"""Begin the places in an export that are read here."""
+
 COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
 """Columns read of each row beside its channel."""
 
@@ -92,6 +96,8 @@ class Archive(Struct, frozen=True):
     """Names of channels by id, as the exporters knew them."""
     acts: Mapping[ChannelId, Sequence[Path]] = field(default_factory=dict)
     """Files with signed ops of each governed channel, one of each export that has any."""
+    lost: Sequence[str] = ()
+    """Places in exports that these say they have messages or ops in, and that have no file."""
 
     @classmethod
     def find(cls, directory: Path) -> "Archive":
@@ -115,7 +121,8 @@ class Archive(Struct, frozen=True):
         exports = [one for one in found if isinstance(one, Path)]
         histories = [one for one in found if isinstance(one, Consolidated)]
         names: dict[str, str] = {}
-        for known in (*(one.names for one in histories), *(_names(one / NOTE) for one in exports)):
+        notes = [_Noted.of(one / NOTE) for one in exports]
+        for known in (*(one.names for one in histories), *(note.names for note in notes)):
             names |= {channel: name for channel, name in known.items() if name}
         files: dict[ChannelId, list[list[Path]]] = {}
         for history in histories:
@@ -126,13 +133,20 @@ class Archive(Struct, frozen=True):
         acts = _acts(exports)
         for channel in acts:
             files.setdefault(channel, [])
-        return cls(dict(sorted(files.items())), names, acts)
+        lost = [
+            where
+            for export, note in zip(exports, notes, strict=True)
+            for where in sorted(note.places - _places(export))
+        ]
+        return cls(dict(sorted(files.items())), names, acts, lost)
 
     def only(self, channels: Sequence[ChannelId]) -> "Archive":
         """Return what there is of some channels."""
         files = {channel: self.files[channel] for channel in channels if channel in self.files}
         acts = {channel: self.acts[channel] for channel in channels if channel in self.acts}
-        return Archive(files, self.names, acts)
+        of_these = {f"{OF_CHANNEL}{channel}" for channel in channels}
+        lost = [where for where in self.lost if not of_these.isdisjoint(where.split("/"))]
+        return Archive(files, self.names, acts, lost)
 
     def count(self, channel: ChannelId) -> int:
         """Return how many rows of a channel there are, by the files' footers.
@@ -308,18 +322,34 @@ def _unreadable(file: Path, why: object) -> LocalError:
     )
 
 
-def _names(note: Path) -> Mapping[str, str]:
-    try:
-        told = json.loads(note.read_text())
-        written, names = read_format(told["format"]), dict(told["channels"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
-    if written[0] != MAJOR:
-        raise LocalError(
-            f"{note} has format {told['format']}, this chat-tui reads {FORMAT}; export it again "
-            "with the same version."
-        )
-    return {str(channel): str(name) for channel, name in names.items()}
+class _Noted(NamedTuple):
+    """Parts of an export's note that are read."""
+
+    names: Mapping[str, str]
+    places: AbstractSet[str]
+    """Where it says that it has messages or ops; exports that are made anew each time do not."""
+
+    @classmethod
+    def of(cls, note: Path) -> Self:
+        """Read a note.
+
+        Raises:
+            LocalError: it cannot be read, or is of another format.
+        """
+        try:
+            told = json.loads(note.read_text())
+            major, _ = read_format(told["format"])
+            names = dict(told["channels"]) if major == MAJOR else {}
+            days = dict(told.get("more", {}).get("days", {})) if major == MAJOR else {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
+        if major != MAJOR:
+            raise LocalError(
+                f"{note} has format {told['format']}, this chat-tui reads {FORMAT}; export it "
+                "again with the same version."
+            )
+        places = {where for where, mark in days.items() if mark and where.startswith(READ)}
+        return cls({str(channel): str(name) for channel, name in names.items()}, places)
 
 
 def _days(exports: Sequence[Path]) -> Mapping[ChannelId, Mapping[str, list[Path]]]:
@@ -341,6 +371,13 @@ def _acts(exports: Sequence[Path]) -> Mapping[ChannelId, list[Path]]:
             channel = ChannelId(file.parent.name.removeprefix("channel="))
             found.setdefault(channel, []).append(file)
     return found
+
+
+def _places(export: Path) -> set[str]:
+    """Return where an export has files with messages or ops."""
+    found = [*(export / HISTORY_DIR).glob("channel=*/day=*/*.parquet")]
+    found += (export / OPS_DIR).glob("channel=*/*.parquet")
+    return {file.parent.relative_to(export).as_posix() for file in found}
 
 
 def _found(directory: Path, depth: int) -> Iterator[Path | Consolidated]:

@@ -1,0 +1,85 @@
+"""Exports of which somebody took files away, or of which half was copied."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from storage.archive.tables import HISTORY_DIR, HISTORY_FILE, LOG_DIR, NOTE
+from tests.support.storage.exports import Owner, files, history, log_of, read
+from tests.support.storage.import_commands import count, imported, lines, profile
+from tests.support.storage.stores import delivered, membership
+from tests.support.sync.entries import CHANNEL
+
+
+async def exported(tmp_path: Path) -> tuple[Owner, Path]:
+    """Three days of history and two rows of a log."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(9)))
+    owner.note(*log_of(0, 1))
+    owner.export(out)
+    return owner, out
+
+
+def take_away(file: Path) -> None:
+    shutil.rmtree(file.parent)
+
+
+def cut_off(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-9])
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("spoil", [take_away, cut_off, empty])
+@pytest.mark.parametrize("table", [HISTORY_DIR, LOG_DIR])
+async def test_a_file_that_is_gone_or_cut_off_is_exported_again(
+    tmp_path: Path, table: str, spoil: Callable[[Path], None]
+) -> None:
+    owner, out = await exported(tmp_path)
+    before, rows = files(out, table), len(read(out, table))
+    spoil(sorted((out / table).rglob("*.parquet"))[0])
+
+    summary = owner.export(out)
+
+    assert (summary.days, summary.unchanged) == (1, 4)
+    assert files(out, table) == before
+    assert len(read(out, table)) == rows
+
+
+def test_an_import_says_which_files_of_an_export_are_lacking(tmp_path: Path) -> None:
+    _, out = asyncio.run(exported(tmp_path))
+    days = sorted((out / HISTORY_DIR / f"channel={CHANNEL}").iterdir())
+    profile(tmp_path / "data", membership())
+    for day in days[:2]:
+        (day / HISTORY_FILE).unlink()
+
+    result = imported(tmp_path / "data", out)
+
+    assert result.exit_code == 1
+    came, lacking = lines(result)
+    assert came == f"{count(tmp_path / 'data')} new, 0 already here, 0 refused."
+    assert lacking.startswith(
+        f"Lacking: 2 of the export's files, the first in {days[0].relative_to(out)}. Copy it again"
+    )
+
+
+@pytest.mark.parametrize(
+    "days", [[], 7, {"../../etc": {"mark": [1]}, "\0": 1, f"{HISTORY_DIR}/\x1b[2J\0": {"a": 1}}]
+)
+def test_whatever_a_note_says_of_days_is_no_path(tmp_path: Path, days: object) -> None:
+    _, out = asyncio.run(exported(tmp_path))
+    profile(tmp_path / "data", membership())
+    note = json.loads((out / NOTE).read_text())
+    note["more"]["days"] = days
+    (out / NOTE).write_text(json.dumps(note))
+
+    result = imported(tmp_path / "data", out)
+
+    assert result.exit_code in {0, 2}
+    assert "\x1b" not in result.output
