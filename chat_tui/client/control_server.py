@@ -86,8 +86,7 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             async for reply in _tail(client, channel, history):
                 yield reply
         case {"do": "mend"}:
-            await client.mend()
-            yield {"event": "mended"}
+            yield {"event": "mended", "lost": sorted(await client.mend())}
         case {"do": "set aside", "messages": list(messages)}:
             await client.set_aside(_places(messages))
             yield {"event": "set aside"}

@@ -4,7 +4,7 @@ Nothing of it holds up a first paint: looking happens in a thread, on a connecti
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,11 @@ LOOK_S: Final = 2.0
 """Seconds between two looks at a disk that refuses changes, or was found damaged."""
 
 IS_BACK: Final = "The disk can be written again: everything is saved from now on."
+READ_IN_PART: Final = (
+    "Not all of it could be read (lost in part: {}): the rest is here, others are asked for what "
+    "they have, and the damaged file is chat.db.damaged beside it. A failing disk keeps failing: "
+    "make a backup, and check its health (smartctl -a)."
+)
 GONE: Final = (
     "The history of this profile is gone: chat.db was deleted or emptied, and the identity beside "
     "it is older. What others hold comes back from them; what only you "
@@ -69,16 +74,19 @@ class DiskWatch:
     async def mend(self, problem: str) -> None:
         """Make anew what is derived, and say what came of it."""
         try:
-            await self._database.mend()
+            lost = await self._database.mend()
         except StorageError:
             self._hopeless = True
             self._tell(Notice(_not_mended(self._database.path, problem), Level.ERROR))
             return
-        self._tell(Notice(_mended(problem), Level.ERROR))
+        self._tell(Notice(_mended(problem, lost), Level.ERROR))
         self._begin_anew()
 
 
-def _mended(problem: str) -> str:
+def _mended(problem: str, lost: Collection[str]) -> str:
+    if lost:
+        told = READ_IN_PART.format(", ".join(sorted(lost)))
+        return f"The history was damaged ({problem}). {told}"
     return (
         f"An index of the history was damaged ({problem}) and has "
         "been rebuilt; no message was lost."

@@ -289,15 +289,19 @@ class Client:
         with suppress(LocalError):
             self.profile.save(settings)
 
-    async def mend(self) -> None:
+    async def mend(self) -> frozenset[str]:
         """Make the indexes anew, and all else that follows from the messages.
+
+        Returns:
+            The tables that could not be read to the end.
 
         Raises:
             StorageError: that does not help, or the disk refused.
         """
-        await self._database.mend()
+        lost = await self._database.mend()
         if self._made is not None:
             self._begin_anew()
+        return lost
 
     async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
         """See to messages that were found damaged: (channel, id) each, as they are stored.

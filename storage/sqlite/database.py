@@ -25,7 +25,14 @@ from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
-from storage.sqlite.sqlite_errors import PRIMARY_CODE, ROOM_MIN, code_of, explained
+from storage.sqlite.sqlite_errors import (
+    BEYOND_READING,
+    PRIMARY_CODE,
+    ROOM_MIN,
+    DamagedError,
+    code_of,
+    explained,
+)
 from sync.errors import LocalError, StorageError
 
 if TYPE_CHECKING:
@@ -289,33 +296,38 @@ class Database:
         """The path of the database file."""
         return self._path
 
-    async def mend(self) -> None:
+    async def mend(self) -> frozenset[str]:
         """Make anew what is derived, where an index or a derived table is damaged.
 
-        Where that is not enough a copy of the messages takes this file's place; the damaged one is
-        kept beside it.
+        Where that is not enough a copy of what can be read takes this file's place; the damaged one
+        is kept beside it.
+
+        Returns:
+            The tables that could not be read to the end.
 
         Raises:
             StorageError: that does not help, or the disk refused.
         """
-        from storage.sqlite.mending import reindex  # noqa: PLC0415  # few disks are damaged
+        from storage.sqlite.damage.mending import reindex  # noqa: PLC0415  # few disks are damaged
 
         try:
             await self._run(lambda db: db.execute(SORTED_ON_DISK))
             await self.write(reindex)
             await self._run(lambda db: db.execute(STATEMENTS_IN_MEMORY))
+            lost = frozenset[str]()
         except StorageError:
-            await self._take_copy()
+            lost = await self._take_copy()
         self.refusal = ""
         self.is_damaged = False
+        return lost
 
-    async def _take_copy(self) -> None:
+    async def _take_copy(self) -> frozenset[str]:
         """Go on with a copy of what is sound; whoever reads or writes meanwhile waits."""
         self._writable = False
         async with self._opening:
             await self._checkpoints.settled()
             try:
-                copy = await self._run(lambda _: _copy_of(self._path))
+                copy, lost = await self._run(lambda _: _copy_of(self._path))
                 await self._connection.close()
                 _put_in_place(copy, self._path)
             finally:
@@ -323,6 +335,7 @@ class Database:
                 self._connection = await _open_to_write(self._path)
                 self._file = OpenFile(self._path)
                 self._writable = True
+        return lost
 
     async def problems(self) -> list[str]:
         """Return what SQLite's quick check finds wrong; takes a second per million messages."""
@@ -519,9 +532,32 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _copy_of(path: Path) -> Path:
-    """Return a whole copy of what a damaged database has in its tables."""
-    from storage.sqlite.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
+def replace_by_copy(path: Path) -> frozenset[str]:
+    """Put a copy of what can be read in the place of a damaged database that cannot be opened.
+
+    Nobody has it open. The damaged one is kept beside it.
+
+    Returns:
+        The tables that could not be read to the end.
+
+    Raises:
+        StorageError: one that is needed cannot be read, or the disk refused.
+    """
+    try:
+        copy, lost = _copy_of(path)
+    except OSError as error:
+        raise explained(error, path) from error
+    except sqlite3.Error as error:
+        if code_of(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:  # a table, or its name
+            raise DamagedError(BEYOND_READING.format(path)) from error
+        raise explained(error, path) from error
+    _put_in_place(copy, path)
+    return lost
+
+
+def _copy_of(path: Path) -> tuple[Path, frozenset[str]]:
+    """Return a copy of what a damaged database has in its tables, and which were not read whole."""
+    from storage.sqlite.damage.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
 
     copy = path.with_name(f"{path.name}.copy")
     for left in (copy, log_of(copy)):
@@ -532,11 +568,11 @@ def _copy_of(path: Path) -> Path:
             sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
         ) as new:
             _prepare(new)
-            copy_sound(path, new)
+            lost = copy_sound(path, new)
     except BaseException:
         copy.unlink()
         raise
-    return copy
+    return copy, lost
 
 
 def _put_in_place(copy: Path, path: Path) -> None:

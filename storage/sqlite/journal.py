@@ -350,7 +350,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     altered = changes.settle(db, stored, list(statuses), hides_by(db))
     found = found_at_commit(db, stored, runs) if stored else []
     if discarded:
-        from storage.sqlite.mending import set_aside  # noqa: PLC0415  # few disks rot
+        from storage.sqlite.damage.mending import set_aside  # noqa: PLC0415  # few disks rot
 
         set_aside(db, discarded)
     return altered, found

@@ -20,8 +20,17 @@ AS_SQLITE_SAYS: Final = {
 }
 """The system's message for a file that exists, in SQLite's words."""
 
+BEYOND_READING: Final = (
+    "The history in {} is damaged: put that file back from a backup, or move it away and join your "
+    "channels again; what others hold comes back from them."
+)
+
 PRIMARY_CODE: Final = 0xFF
 """SQLite's result codes: the low byte is the kind of error, the rest its details."""
+
+
+class DamagedError(StorageError):
+    """A database is not what SQLite wrote."""
 
 
 def _is_full(directory: Path) -> bool:
@@ -63,10 +72,12 @@ def explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             sentence = f"Another program keeps {path} locked: close that program, then try again."
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            sentence = (
-                f"The history in {path} is damaged: put that file back from a backup, or move it "
-                "away and join your channels again; what others hold comes back from them."
+        case sqlite3.SQLITE_NOTADB:
+            return DamagedError(BEYOND_READING.format(path))
+        case sqlite3.SQLITE_CORRUPT:
+            return DamagedError(
+                f"The history in {path} is damaged: `chat-tui doctor --deep` takes over what can "
+                "be read of it. Or put that file back from a backup."
             )
         case sqlite3.SQLITE_IOERR:
             sentence = (

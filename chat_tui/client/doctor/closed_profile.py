@@ -1,5 +1,6 @@
 """A profile that no chat has open, for `doctor` to look at and mend."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -7,8 +8,9 @@ from msgspec import Struct
 
 from chat_tui.client.setup import Setup
 from storage.profile.profile import Profile
-from storage.sqlite.database import Database
+from storage.sqlite.database import Database, replace_by_copy
 from storage.sqlite.soundness import Place
+from storage.sqlite.sqlite_errors import DamagedError
 from sync.entries.identity import Identity
 from sync.group.records import Discard, Record, SetLog
 from sync.machine import ChannelId, MessageId, PeerId
@@ -21,13 +23,16 @@ class ClosedProfile(Struct, frozen=True):
     profile: Profile
     database: Database
 
-    async def mend(self) -> None:
+    async def mend(self) -> frozenset[str]:
         """Make indexes anew, and all else that follows from the messages.
+
+        Returns:
+            The tables that could not be read to the end.
 
         Raises:
             StorageError: that does not help, or the disk refused.
         """
-        await self.database.mend()
+        return await self.database.mend()
 
     async def set_aside(self, places: Sequence[Place]) -> None:
         """Set damaged messages aside.
@@ -56,6 +61,23 @@ async def opened(setup: Setup) -> AsyncIterator[ClosedProfile]:
             await database.close()
     finally:
         profile.close()
+
+
+async def mended(setup: Setup) -> frozenset[str]:
+    """Mend a profile's database, also one that cannot be opened; returns what could not be read.
+
+    Raises:
+        LocalError: the profile is in use or unreadable, or that does not help.
+    """
+    try:
+        async with opened(setup) as closed:
+            return await closed.mend()
+    except DamagedError:
+        profile = Profile.open(setup.data_dir, setup.profile, clock.draw)
+        try:
+            return await asyncio.to_thread(replace_by_copy, profile.database)
+        finally:
+            profile.close()
 
 
 async def set_aside(database: Database, me: PeerId, places: Sequence[Place]) -> None:

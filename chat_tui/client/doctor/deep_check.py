@@ -5,13 +5,14 @@ is handed to the open chat, whose machines have to know of it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from chat_tui.client import control_client
-from chat_tui.client.doctor.closed_profile import opened
+from chat_tui.client.disk_watch import READ_IN_PART
+from chat_tui.client.doctor.closed_profile import mended, opened
 from chat_tui.client.doctor.findings import Finding
 from chat_tui.client.setup import Setup
 from chat_tui.text.times import count
@@ -21,6 +22,7 @@ from storage.profile.profile import ProfileInUseError
 from storage.sqlite.contradictions import all_found
 from storage.sqlite.integrity import beside, problems_of, rotten, unknown_values
 from storage.sqlite.soundness import Place
+from storage.sqlite.sqlite_errors import DamagedError
 from sync.errors import LocalError
 from sync.view.projection import info_of
 
@@ -30,6 +32,11 @@ TOLD_EVERY: Final = 10_000
 SHOWN: Final = 3
 """Ids of damaged messages that are named."""
 
+NOT_MENDED: Final = (
+    "Put chat.db back from a backup. Or note the codes of your private channels (/invite), close "
+    "the chat, move chat.db aside and start again; what others hold comes back from them."
+)
+
 Tell = Callable[[int, int], None]
 """(messages read so far, messages to read)."""
 
@@ -37,8 +44,12 @@ Tell = Callable[[int, int], None]
 class Mender(Protocol):
     """An open chat, or a profile that nobody has open."""
 
-    async def mend(self) -> None:
-        """Make indexes anew, and all else that follows from the messages."""
+    async def mend(self) -> frozenset[str]:
+        """Make indexes anew, and all else that follows from the messages.
+
+        Returns:
+            The tables that could not be read to the end.
+        """
 
     async def set_aside(self, places: Sequence[Place]) -> None:
         """Set damaged messages aside."""
@@ -70,7 +81,8 @@ async def findings(setup: Setup, tell: Tell, here: Mender | None = None) -> Asyn
         yield await _values(path)
         yield await _logs(path)
     except LocalError as error:
-        yield Finding("every stored message", "cannot be read", str(error))
+        fix = NOT_MENDED if isinstance(error, DamagedError) else str(error)
+        yield Finding("every stored message", "cannot be read", fix)
 
 
 async def _structure(setup: Setup, path: Path, here: Mender | None) -> Finding:
@@ -78,16 +90,31 @@ async def _structure(setup: Setup, path: Path, here: Mender | None) -> Finding:
     problems = await beside(path, problems_of)
     if not problems:
         return Finding(what, "sound")
-    await _hand_over(setup, {"do": "mend"}, lambda who: who.mend(), here)
+    lost = await _mended(setup, here)
     left = await beside(path, problems_of)
     if left:
         return Finding(
             what,
             left[0],
-            "Note the codes of your private channels (/invite), close the chat, move chat.db aside "
-            "and start again; what others hold comes back from them.",
+            NOT_MENDED,
         )
-    return Finding(what, f"{problems[0]}", "Nothing: they were rebuilt from the messages.")
+    if lost:
+        return Finding(what, problems[0], READ_IN_PART.format(", ".join(sorted(lost))))
+    return Finding(what, problems[0], "Nothing: they were rebuilt from the messages.")
+
+
+async def _mended(setup: Setup, here: Mender | None) -> Collection[str]:
+    """Have the open chat mend, or do it ourselves where none is; returns what was not read."""
+    if here is not None:
+        return await here.mend()
+    try:
+        return await mended(setup)
+    except ProfileInUseError as error:
+        lost: list[str] = []
+        async with aclosing(control_client.ask(error.socket, {"do": "mend"})) as replies:
+            async for reply in replies:
+                lost += map(str, reply.get("lost", ()))  # an older program says nothing of them
+        return lost
 
 
 async def _messages(setup: Setup, path: Path, tell: Tell, here: Mender | None) -> Finding:

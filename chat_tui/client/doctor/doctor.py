@@ -129,7 +129,8 @@ class Doctor:
             return Finding(
                 what,
                 problems[0],
-                "Move the database aside and start again; the history comes back from the others.",
+                "`chat-tui doctor --deep` makes anew what follows from the messages, and takes "
+                "over what can be read.",
             )
         return Finding(what, f"sound, {where}")
 

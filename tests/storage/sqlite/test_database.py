@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite import database, mending
+from storage.sqlite import database
+from storage.sqlite.damage import mending
 from storage.sqlite.database import Database
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.rows import execute_for_rows

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.output import JsonFace
 from chat_tui.widgets.text_screen import TextScreen
 from storage.sqlite.integrity import beside, rotten
+from sync.errors import StorageError
 from sync.view.view import DiscardedShown, Event
 from tests.support.chat_tui.chats import opened, running, setup_of
 from tests.support.chat_tui.live_screens import screen, type_in
@@ -78,6 +80,34 @@ async def test_values_that_nobody_knows_are_told_with_what_becomes_of_them(tmp_p
         assert alice.first_channel is not None
         lines = await alice.history.page(alice.first_channel, before=None, limit=9)
         assert [line.text for line in lines] == ["one", "two", "three"]
+
+
+async def test_a_database_that_was_cut_off_is_mended_though_no_chat_can_open_it(
+    tmp_path: Path,
+) -> None:
+    """The messages in the pages that are gone are lost, and said to be."""
+    async with running(tmp_path, "alice") as alice:
+        database = await filled(alice)
+        assert alice.first_channel is not None
+        for number in range(60):
+            await alice.send_text(alice.first_channel, f"{number} {'x' * 1_000}")
+    os.truncate(database, database.stat().st_size // 2)
+    with pytest.raises(StorageError, match="`chat-tui doctor --deep` takes over"):
+        async with opened(tmp_path, "alice"):
+            pass
+
+    status, said, _ = await deep(tmp_path)
+    again, sound, _ = await deep(tmp_path)
+    async with opened(tmp_path, "alice") as alice:
+        assert alice.first_channel is not None
+        lines = await alice.history.page(alice.first_channel, before=None, limit=99)
+
+    assert status == 1
+    assert any("lost in part: messages" in line for line in said)
+    assert again == 0
+    assert "ok    tables and indexes: sound" in sound
+    assert [line.text for line in lines[:3]] == ["one", "two", "three"]
+    assert 3 < len(lines) < 63
 
 
 async def test_what_is_damaged_is_set_aside_once_with_the_chat_closed_or_open(

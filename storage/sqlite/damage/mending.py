@@ -3,12 +3,18 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 from storage.sqlite.changes import adopt, recounted, words_of
 from storage.sqlite.columns import U64_MAX, from_u64, to_u64
+from storage.sqlite.damage.salvaging import (
+    AFTER_LOST,
+    MESSAGES,
+    READ_AS_IT_IS,
+    copy_readable,
+)
 from storage.sqlite.integrity import problems_of
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.queries import (
@@ -115,23 +121,24 @@ def reindex(db: sqlite3.Connection) -> None:
         raise StorageError(left[0])
 
 
-def copy_sound(old: Path, new: sqlite3.Connection) -> None:
+def copy_sound(old: Path, new: sqlite3.Connection) -> frozenset[str]:
     """Fill a new, empty database from what a damaged one has in its tables, not in its indexes.
 
     Everything derived from the messages is made anew.
 
+    Returns:
+        The tables that could not be read to the end.
+
     Raises:
-        sqlite3.Error: one of these tables cannot be read.
+        sqlite3.Error: one that is needed cannot be read.
     """
     new.execute("PRAGMA foreign_keys = OFF")
-    new.execute("ATTACH ? AS old", (f"{old.absolute().as_uri()}?mode=ro",))
     new.execute("BEGIN IMMEDIATE")
-    for (table,) in new.execute(TABLES).fetchall():
-        columns = ", ".join([name for _, name, *_ in new.execute(f"PRAGMA table_info({table})")])
-        new.execute(
-            f"INSERT OR IGNORE INTO main.{table} ({columns}) "  # noqa: S608  # names of ours
-            f"SELECT {columns} FROM old.{table} NOT INDEXED"
-        )
+    where = f"{old.absolute().as_uri()}?mode=ro"
+    tables = [table for (table,) in new.execute(TABLES)]
+    with closing(sqlite3.connect(where, uri=True, isolation_level=None)) as readable:
+        readable.execute(READ_AS_IT_IS)
+        lost = frozenset(one for one in tables if not copy_readable(readable, new, one))
     for statement in COUNT_AGAIN:
         new.execute(statement)
     for rows in _pages(new):
@@ -141,13 +148,16 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> None:
             for parent in entry_of(payload).header.parents
         ]
         execute_for_rows(new, STORE_PARENTS, sorted(set(parents)))
+    for statement in AFTER_LOST if MESSAGES in lost else ():
+        new.execute(statement)
     index_anew(new)  # as the lines were written; changes put other words in their place
     adopt(new, StoredGovernances().hides(new))
+    new.execute("COMMIT")
     with suppress(sqlite3.Error):  # that cannot be read either
+        new.execute("ATTACH ? AS old", (where,))
         if new.execute(WITHHOLD_ROTTEN).rowcount:
             index_anew(new)
-    new.execute("COMMIT")
-    new.execute("DETACH old")
+    return lost
 
 
 def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, bytes]]]:
