@@ -489,7 +489,7 @@ async def _replies(
                 await asyncio.sleep(LOOK_AGAIN_S)
             else:
                 return
-    for problem in client.settings.problems:
+    for problem in [*client.settings.problems, *client.gone]:
         click.echo(problem, err=True)
     try:
         if not online:

@@ -279,7 +279,10 @@ async def serving(client: Client) -> AsyncIterator[None]:
         server = await asyncio.start_unix_server(scripts.serve, path=path, limit=REQUEST_MAX)
     except OSError as error:
         if error.errno not in NO_ROOM:
-            raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+            raise LocalError(
+                f"The control socket {path} cannot be made ({error.strerror or error}): move away "
+                "what is there."
+            ) from error
         server = None  # the chat goes on; scripts are told that it does not answer
     finally:
         os.umask(before)

@@ -222,6 +222,13 @@ class Client:
     def _node(self) -> "Node":
         return self.make_node()
 
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """A sentence about the history if somebody took it away; the next start knows no more."""
+        from chat_tui.client.disk_watch import GONE  # a first paint needs none of it
+
+        return (GONE,) if self.profile.is_old and self._database.is_new else ()
+
     async def run(self, ready: asyncio.Event) -> None:
         """Be on the network until cancelled; `ready` is set once others can reach us.
 
@@ -235,12 +242,12 @@ class Client:
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
         # A first paint needs none of these.
-        from chat_tui.client.disk_watch import GONE, DiskWatch
+        from chat_tui.client.disk_watch import DiskWatch
         from chat_tui.client.quiet_collections import QuietCollections
 
         disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
-        if self.profile.is_old and self._database.is_new:
-            self._tell(Notice(GONE, Level.ERROR))
+        for sentence in self.gone:
+            self._tell(Notice(sentence, Level.ERROR))
         channels = (*self.memberships, *self.memberships.leaving())
         await self._channels.begin(channels, disk_watch.mend)
         with plain_errors():

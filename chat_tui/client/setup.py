@@ -33,8 +33,8 @@ class Setup(Struct, frozen=True):
 
     @property
     def exists(self) -> bool:
-        """True if the profile has been used before."""
-        return (self.directory / "identity").exists()
+        """True if the profile has been used before, whichever file of it is there."""
+        return any((self.directory / name).exists() for name in ("identity", "chat.db"))
 
 
 def default_nick() -> str:

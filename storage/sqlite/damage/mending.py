@@ -138,6 +138,7 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> frozenset[str]:
     tables = [table for (table,) in new.execute(TABLES)]
     with closing(sqlite3.connect(where, uri=True, isolation_level=None)) as readable:
         readable.execute(READ_AS_IT_IS)
+        _require_same_version(readable, new)
         lost = frozenset(one for one in tables if not copy_readable(readable, new, one))
     for statement in COUNT_AGAIN:
         new.execute(statement)
@@ -158,6 +159,13 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> frozenset[str]:
         if new.execute(WITHHOLD_ROTTEN).rowcount:
             index_anew(new)
     return lost
+
+
+def _require_same_version(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    """Refuse to copy what a newer program wrote: what this one does not know would be left out."""
+    [version], [ours] = (db.execute("PRAGMA user_version").fetchone() for db in (old, new))
+    if version != ours:
+        raise sqlite3.DatabaseError(f"version {version} is damaged, this program has {ours}")
 
 
 def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, bytes]]]:

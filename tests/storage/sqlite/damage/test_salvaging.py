@@ -125,3 +125,18 @@ def test_without_what_all_else_needs_the_damaged_file_stays(tmp_path: Path, tabl
 
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir() if "copy" in one.name] == []
+
+
+def test_what_a_newer_program_wrote_is_not_copied_by_one_that_does_not_know_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "chat.db"
+    asyncio.run(filled(path))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 999")
+    before = path.read_bytes()
+
+    with pytest.raises(StorageError):
+        replace_by_copy(path)
+
+    assert path.read_bytes() == before
