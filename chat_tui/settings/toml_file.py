@@ -120,9 +120,7 @@ def write(path: Path, setting: Setting[Any], value: TomlValue | None) -> None:
         text = path.read_text("utf-8") if path.exists() else ""
         document = tomlkit.parse(text)
     except (OSError, ValueError, TOMLKitError, RecursionError) as error:
-        raise LocalError(
-            f"{path} cannot be read, so nothing was written to it: correct it, or move it away."
-        ) from error
+        raise _not_written(path) from error
     if document.get(setting.name) is not None and setting.section is not Section.KEYS:
         table: Any = document  # somebody wrote it without a section
     else:
@@ -132,11 +130,20 @@ def write(path: Path, setting: Setting[Any], value: TomlValue | None) -> None:
             return
         table = tomlkit.table()
         document[setting.section.value] = table
+    if not isinstance(table, dict):  # somebody made a value of the section
+        raise _not_written(path)
     if value is None:
         table.pop(setting.in_file, None)
     else:
         table[setting.in_file] = value
     _replace(path, tomlkit.dumps(document))
+
+
+def _not_written(path: Path) -> LocalError:
+    return LocalError(
+        f"{path} cannot be read, so nothing was written to it: correct it, or move it away. The "
+        "change holds until the chat closes."
+    )
 
 
 def _replace(path: Path, text: str) -> None:

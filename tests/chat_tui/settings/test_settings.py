@@ -176,6 +176,21 @@ def test_a_file_that_is_no_toml_says_the_line_and_is_not_touched(
     assert (tmp_path / "settings.toml").read_text() == text
 
 
+@pytest.mark.parametrize("text", ["look = 5\n", 'look = "x"\n', "[[look]]\nmouse = true\n"])
+def test_a_section_that_is_a_value_is_not_written_into_and_the_change_holds_for_now(
+    tmp_path: Path, text: str
+) -> None:
+    settings = files(tmp_path, text)
+
+    with pytest.raises(LocalError, match="nothing was written to it"):
+        settings.reset(schema.THEME)
+    with pytest.raises(LocalError, match=r"nothing was written to it.* holds until the chat"):
+        settings.change(schema.THEME, "nord")
+
+    assert settings[schema.THEME] == "nord"
+    assert (tmp_path / "settings.toml").read_text() == text
+
+
 def test_a_file_that_is_no_text_is_said(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_bytes(b"a = 1\n\xff\xfe\n")
 
