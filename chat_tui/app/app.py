@@ -20,6 +20,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from chat_tui.app import settings_effects
@@ -49,6 +50,7 @@ from chat_tui.widgets.composer import Composer, is_laid_out
 from chat_tui.widgets.messages import (
     ChannelChosen,
     DebugClosed,
+    Enlarged,
     FramesWanted,
     GraphWanted,
     MissingInSight,
@@ -142,6 +144,8 @@ class ChatApp(Overlays):
         self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
         self._typed_at = -HURRY_FOR_S
+        self._lent: tuple[Widget, str] | None = None
+        """What had the keys before the window was too small for all, and the draft of then."""
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
@@ -215,9 +219,17 @@ class ChatApp(Overlays):
             self.composer.focus()
         self._tick()
 
-    def on_descendant_blur(self) -> None:
+    @on(Enlarged)
+    def _give_keys_back(self) -> None:
+        """Give the keys to what had them, unless somebody wrote meanwhile."""
+        lent, self._lent = self._lent, None
+        if lent is not None and self.composer.has_focus and self.composer.text == lent[1]:
+            self.composer.screen.set_focus(lent[0], scroll_visible=False)
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Give the input the keys that a window too small for all took: no text gets lost."""
         if self.composer.screen.focused is None and not is_laid_out(self.composer):
+            self._lent = (event.widget, self.composer.text)
             self.composer.screen.set_focus(self.composer)
 
     async def on_unmount(self) -> None:

@@ -20,7 +20,7 @@ from chat_tui.text.safe_text import wrap
 from chat_tui.transcript import author_colours
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.header import Header
-from chat_tui.widgets.messages import FollowChanged, KeysChanged, NewestWanted
+from chat_tui.widgets.messages import Enlarged, FollowChanged, KeysChanged, NewestWanted
 from chat_tui.widgets.panel import Fitted, Framed, Panel
 from chat_tui.widgets.status_line import StatusLine
 from chat_tui.wording import clocks, panels, person, rights, sentences
@@ -102,6 +102,10 @@ class Surroundings(Vertical):
                 yield self.status
                 yield self._composer
         yield self._keys
+
+    def on_show(self) -> None:
+        """Say that all has a place on the screen."""
+        self.post_message(Enlarged())
 
     def change_glyphs(self, glyphs: Glyphs) -> None:
         """Draw everything with other signs from now on."""

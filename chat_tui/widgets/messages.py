@@ -44,6 +44,10 @@ class QuotesWanted(Message):
         return isinstance(message, QuotesWanted)
 
 
+class Enlarged(Message):
+    """The window has room for the chat again, or for the first time."""
+
+
 class KeysChanged(Message):
     """A part of the screen has other keys than before."""
 

@@ -15,7 +15,7 @@ from chat_tui.screens.help import MEANING_CELLS, WORD_CELLS, full_help
 from chat_tui.widgets.status_line import Sentence, StatusLine
 from chat_tui.wording.glyphs import UNICODE
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.readings import press, reading, shown
+from tests.support.chat_tui.readings import press, reading, shown, until
 
 QUOTED = re.compile("\u201c[^\u201d\n]*")
 """Quotes of what somebody wrote, which may be shortened; the row opens to all of it."""
@@ -110,6 +110,21 @@ async def test_a_window_that_is_too_small_leaves_the_keys_of_a_selection_to_the_
         await pilot.pause()
 
         assert app.composer.text == "hi"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["ctrl+t", "f2"])
+async def test_a_window_that_is_enlarged_again_gives_the_keys_back(key: str) -> None:
+    async with reading(scenes.morning(), WIDE) as (app, pilot):
+        await press(pilot, key)
+        before = app.composer.screen.focused
+        for size in ((50, 24), (20, 5), WIDE):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        await until(pilot, lambda: app.composer.screen.focused is before)
+        await press(pilot, "j")
+
+        assert app.composer.text == ""
 
 
 @pytest.mark.parametrize("width", [60, 80])
