@@ -11,6 +11,7 @@ from rich.cells import cell_len
 SHORTER: Final = (
     (r"(\d[\d,]*) earlier messages? (?:is|are) missing", r"\1 missing"),
     (r"\ban earlier message could not be found", "a message is lost"),
+    (r"\ban earlier message is missing", "a message is missing"),
     (r"(\d[\d,]*) messages? could not be found", r"\1 lost"),
     (r"\basking peers\b", "asking"),
     (r"(\(asked [^,)]+), [^)]+\)", r"\1)"),

@@ -42,7 +42,8 @@ class GapActs:
     def tick(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Bring up to date what is said of missing messages."""
         above = self._gaps.above(snapshot, info)
-        self._reader.say_gaps(above, self._gaps.below(snapshot, info))
+        below = self._gaps.below(snapshot, info)
+        self._reader.say_gaps(above, below, self._gaps.elsewhere(snapshot, info))
 
     def ask(self) -> None:
         """Ask now for the messages that are missing where the cursor is."""

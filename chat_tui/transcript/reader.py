@@ -37,7 +37,7 @@ from chat_tui.widgets.messages import (
     LinkWanted,
     ReactionWanted,
 )
-from chat_tui.wording.gap_lines import said_here
+from chat_tui.wording.gap_lines import GAP, said_here
 from chat_tui.wording.glyphs import WORDS, Glyphs
 from sync.machine import MessageId, Nanos
 from sync.view.view import Line, Position
@@ -171,9 +171,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """The message that a command is about; the last line of all belongs to none."""
         return None if self.part is Part.TAIL else self.cursor
 
-    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str, elsewhere: str = GAP) -> None:
         """See `Transcript.say_gaps`; the cursor leaves a line that is there no more."""
-        super().say_gaps(gaps, tail)
+        super().say_gaps(gaps, tail, elsewhere)
         self._leave_gone_line()
 
     def apply(self, changes: Sequence[Change]) -> None:

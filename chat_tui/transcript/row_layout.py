@@ -21,6 +21,7 @@ from chat_tui.transcript.text_layout import (
     StyleOf,
     lay_text,
 )
+from chat_tui.wording.gap_lines import GAP
 from chat_tui.wording.glyphs import EDITED, KNOWING, LATE, Glyphs
 from chat_tui.wording.invitations import Offer, offered
 from chat_tui.wording.reactions import item_at, reacted_in, rows, unjoined
@@ -46,9 +47,6 @@ TEXT_CELLS_MIN: Final = 8
 """Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
 
 MORE: Final = ("lines", "line")
-GAP: Final = "an earlier message could not be found; /repair tries again"
-"""Words for a gap as long as nothing is known of it."""
-
 JOIN: Final = "join"
 """Before the channel that a message invites to; a click joins it."""
 

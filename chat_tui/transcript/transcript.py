@@ -29,7 +29,7 @@ from chat_tui.transcript.author_colours import NOBODYS, style_of
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.lazy_layout import LaidRows, Place
 from chat_tui.transcript.painted_line import Painted, Part
-from chat_tui.transcript.row_layout import AUTHOR, GAP, Shape, gap_line, with_mark
+from chat_tui.transcript.row_layout import AUTHOR, Shape, gap_line, with_mark
 from chat_tui.transcript.text_layout import ATTRIBUTES, MARKUP_STYLES, Look
 from chat_tui.widgets.messages import (
     FollowChanged,
@@ -39,7 +39,7 @@ from chat_tui.widgets.messages import (
     QuotesWanted,
 )
 from chat_tui.widgets.scroll_bar import move_bar
-from chat_tui.wording.gap_lines import MISSING
+from chat_tui.wording.gap_lines import GAP, MISSING
 from chat_tui.wording.glyphs import LOADING, PARKED, UNICODE, Glyphs, mark_word
 from sync.machine import MessageId, Nanos, PeerId
 from sync.view.view import Line
@@ -99,6 +99,7 @@ class Transcript(ScrollView, can_focus=False):
         self._hint: tuple[str, ...] = ()
         self._tail = ""
         self._gaps: Mapping[MessageId, str] = {}
+        self._gap = GAP
         self._colours = NOBODYS
         self.places = AuthorPlaces()
         """Places of authors among the colours; whoever keeps them puts others here."""
@@ -156,12 +157,15 @@ class Transcript(ScrollView, can_focus=False):
             self._hint = lines
             self.refresh()
 
-    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
-        """Say what becomes of the gaps above messages, and what is missing after the last one."""
-        if (gaps, tail) == (self._gaps, self._tail):
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str, elsewhere: str = GAP) -> None:
+        """Say what becomes of the gaps above messages, and what is missing after the last one.
+
+        `elsewhere` stands above those that follow a gap too.
+        """
+        if (gaps, tail, elsewhere) == (self._gaps, self._tail, self._gap):
             return
         appears = bool(tail) != bool(self._tail)
-        self._gaps, self._tail = gaps, tail
+        self._gaps, self._tail, self._gap = gaps, tail, elsewhere
         if appears:
             self._settle()
         else:
@@ -496,7 +500,7 @@ class Transcript(ScrollView, can_focus=False):
             ]
             if first < laid.text_at and laid.row.gap:
                 at = len(visible) - 1 - last + laid.text_at - 1
-                sentence = self._gaps.get(laid.row.line.message_id, GAP)
+                sentence = self._gaps.get(laid.row.line.message_id, self._gap)
                 on_gap = self._is_selected(laid.row.line, Part.GAP)
                 visible[at] = replace(visible[at], word=sentence, selected=on_gap)
             if self._has_tail and index == len(self._laid.heights) - 1:

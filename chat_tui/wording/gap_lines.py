@@ -20,6 +20,10 @@ MISSING: Final = " missing, "
 """Words that every sentence has about a message that is asked for, or will be."""
 
 AGAIN: Final = "/repair tries again"
+GAP: Final = f"an earlier message could not be found; {AGAIN}"
+"""Words for a gap as long as nothing is known of it."""
+SOUGHT: Final = f"an earlier message is missing; {AGAIN}"
+"""Of a gap while something is sought that shown messages lack: it may be one of theirs."""
 AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
 
 
@@ -74,6 +78,21 @@ class Gaps:
                 sentence = _lost([self._sought[one] for one in ids])
             said[MessageId(named_by)] = sentence
         return said
+
+    def elsewhere(self, snapshot: Snapshot, info: ChannelInfo | None) -> str:
+        """Return what is said above messages of which no request names the gap.
+
+        Several may lack one message, and a request names the first of them alone; or it was begun
+        by hand, and names none.
+        """
+        if info is None or info.repair is None:
+            return GAP
+        not_shown: set[str] = {one.message_id for one in info.waiting}
+        for request in info.repair.requests:
+            by_hand = request.named_by == request.namer == snapshot.me
+            if by_hand or request.named_by not in {request.namer, *not_shown}:
+                return SOUGHT
+        return GAP
 
     def _note(self, request: RequestInfo, now: Nanos) -> None:
         known = self._sought.get(request.message_id)

@@ -38,6 +38,7 @@ def test_a_gap_says_what_comes_next_in_every_width(cells: int, said: str) -> Non
 def test_what_to_do_about_a_lost_message_is_never_cut_off() -> None:
     for sentence in (
         "an earlier message could not be found; /repair tries again",
+        "an earlier message is missing; /repair tries again",
         "2 messages could not be found (asked 3 times); /repair tries again",
         "2 messages could not be found (asked 3 times, 5 min); /repair tries again",
     ):

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from chat_tui.wording import sentences
-from chat_tui.wording.gap_lines import Gaps
+from chat_tui.wording.gap_lines import GAP, Gaps
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.view.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
 from tests.support.chat_tui.conversations import NOON, peer
@@ -55,6 +55,15 @@ def test_asked_for_again_it_counts_down_again() -> None:
     again = replace(again, repair=replace(again.repair, requests=(request,)))  # type: ignore[type-var]
 
     assert gaps.above(HERE, again) == {ROW: "1 earlier message is missing, asking peers now"}
+
+
+def test_a_gap_that_no_request_names_is_not_given_up_while_something_is_asked_for() -> None:
+    held_back = WaitingInfo(ROW, peer("bob"), (LOST,), NOON + 60 * SECOND)
+    info = asking(2, 41)
+
+    assert Gaps().elsewhere(HERE, info) == "an earlier message is missing; /repair tries again"
+    assert Gaps().elsewhere(HERE, replace(info, waiting=(held_back,), waiting_count=1)) == GAP
+    assert Gaps().elsewhere(HERE, CALM) == GAP
 
 
 def test_with_nobody_here_it_does_not_promise_to_ask() -> None:
