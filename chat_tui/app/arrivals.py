@@ -85,7 +85,7 @@ class Company:
         seen = None if info is None else self._seen.get(info.channel)
         if info is None or seen is None or seen.alone_since is None or info.missing_count:
             return ""
-        if any(peer.state is PeerState.UP for peer in snapshot.peers):
+        if _somebody_up(snapshot):
             return ""  # they are on the network, and `reports` says how they get here
         if info.direct is not None:
             return ""  # who is away there has a name, and nobody else is awaited
@@ -97,12 +97,14 @@ class Company:
             return f"{clean_text(snapshot.network).rstrip('.')} (nobody yet)."
         return with_keys(NOBODY, chosen)
 
-    def hint(self, info: ChannelInfo | None, chosen: Chosen = USUAL) -> tuple[str, ...]:
+    def hint(
+        self, snapshot: Snapshot, info: ChannelInfo | None, chosen: Chosen = USUAL
+    ) -> tuple[str, ...]:
         """Return what else to do, as lines for the empty conversation of who has met nobody."""
         seen = None if info is None else self._seen.get(info.channel)
         if seen is None or seen.alone_since is None or seen.met:
             return ()
-        if info is not None and info.direct is not None:
+        if _somebody_up(snapshot) or (info is not None and info.direct is not None):
             return ()
         if seen.looked_at - seen.alone_since < PATIENCE:
             return ()
@@ -112,6 +114,11 @@ class Company:
             "/doctor tests the network; /connect host:port dials an address.",
             with_keys("{demo} shows how it works, with pretend people.", chosen),
         )
+
+
+def _somebody_up(snapshot: Snapshot) -> bool:
+    """Return whether anybody is on the network, in whatever channel."""
+    return any(peer.state is PeerState.UP for peer in snapshot.peers)
 
 
 def _held(info: ChannelInfo) -> int:

@@ -160,7 +160,7 @@ class Surroundings(Vertical):
             self.status.tell(Notice(news))
         self._look_at_answer(snapshot)
         keys_named = self._keys_chosen
-        hint = self._company.hint(info, keys_named)
+        hint = self._company.hint(snapshot, info, keys_named)
         hint = (*sentences.without_lines(snapshot, info), *hint)
         width = max(HINT_CELLS_MIN, self._transcript.size.width - 2 * HINT_EDGE)
         self._transcript.hint = tuple(part for line in hint for part in wrap(line, width))

@@ -65,7 +65,7 @@ def test_after_ten_seconds_it_says_what_to_do() -> None:
     company = Company()
     see(company, ALONE)
     soon = see(company, at(PATIENCE - 1, ALONE))
-    hint_soon = company.hint(CALM)
+    hint_soon = company.hint(at(PATIENCE - 1, ALONE), CALM)
     later = see(company, at(PATIENCE, ALONE))
 
     assert soon.endswith("(nobody yet).")
@@ -74,7 +74,16 @@ def test_after_ten_seconds_it_says_what_to_do() -> None:
     assert "/doctor" in later
     assert "F4" in later
     assert len(later) <= 78
-    assert any("/connect host:port" in line for line in company.hint(CALM))
+    assert any("/connect host:port" in line for line in company.hint(at(PATIENCE, ALONE), CALM))
+
+
+def test_an_empty_channel_sends_nobody_looking_for_people_while_some_are_on_the_network() -> None:
+    company = Company()
+    elsewhere = replace(ALONE, peers=(present("carol"),))
+    for now in (elsewhere, at(2 * PATIENCE, elsewhere)):
+        see(company, now)
+
+    assert company.hint(at(2 * PATIENCE, elsewhere), CALM) == ()
 
 
 def test_before_the_network_is_up_nothing_is_said_of_it() -> None:
@@ -204,4 +213,4 @@ def test_in_a_channel_of_two_nobody_else_is_awaited() -> None:
     company.look(later, two)
 
     assert company.sentence(later, two) == ""
-    assert company.hint(two) == ()
+    assert company.hint(later, two) == ()
