@@ -111,6 +111,8 @@ def head(info: ChannelInfo, governance: GovernanceInfo) -> str:
     """Return how many are in, and who may do what."""
     if not governance.read:
         return f"{sentences.channel_title(info)}: the disk is being read."
+    if not governance.founded:
+        return f"{sentences.channel_title(info)}: not known yet who is in."
     people = len(governance.members)
     verb = "is" if people == 1 else "are"
     in_it = f"{sentences.channel_title(info)}: {count(people, 'person', 'people')} {verb} in."

@@ -407,9 +407,15 @@ def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
         if info.open
         else "Only people with the code can read here; /invite shows it for you to pass on."
     )
-    if info.governance is not None:
-        readers = "Only members can read here. /members says who is, /invite lets in more."
-    return (f"Nothing was written in {channel_title(info)} yet.", readers)
+    if (governance := info.governance) is None:
+        return (f"Nothing was written in {channel_title(info)} yet.", readers)
+    if governance.read and governance.role is Role.NONE:
+        return (f"Nothing of {channel_title(info)} is here.", "Only members can read here.")
+    more = ", /invite lets in more" if governance.may(Right.INVITE) else ""
+    return (
+        f"Nothing was written in {channel_title(info)} yet.",
+        f"Only members can read here. /members says who is{more}.",
+    )
 
 
 def without_lines(snapshot: Snapshot, info: ChannelInfo | None) -> tuple[str, ...]:

@@ -110,7 +110,26 @@ def test_a_governed_channel_says_who_can_read_it() -> None:
     info = plans(governance())
 
     assert sentences.openness(info) == "only its 4 members can read it"
-    assert "/members says who is" in sentences.nothing_yet(info)[1]
+    assert "/members says who is, /invite" in sentences.nothing_yet(info)[1]
+
+
+def test_who_is_not_in_hears_neither_that_nothing_was_written_nor_how_to_let_in_others() -> None:
+    outside = plans(governance(Role.NONE))
+    reader = plans(governance(Role.READER))
+
+    assert sentences.nothing_yet(outside) == (
+        "Nothing of #plans is here.", "Only members can read here.",
+    )  # fmt: skip
+    assert "/invite" not in sentences.nothing_yet(reader)[1]
+
+
+def test_before_the_founding_is_here_nobody_is_counted() -> None:
+    lines = text(GovernanceInfo(founded=False))
+
+    assert lines == [
+        "#plans: not known yet who is in.",
+        "What founded this channel is not here yet; it comes from whoever is there and in it.",
+    ]
 
 
 @pytest.mark.parametrize("width", [58, 78, 138])
