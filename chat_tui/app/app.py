@@ -267,7 +267,7 @@ class ChatApp(Overlays):
             if disk and notice.text == disk:
                 news.around = True  # that stands above, for as long as it is so
             else:
-                self._around.status.tell(notice)
+                self._around.tell(notice)
         for event in news.clocks:
             for sentence in self._clocks.said_of(event, self._chat.snapshot()):
                 self._around.status.tell(Notice(sentence))

@@ -129,6 +129,13 @@ class Surroundings(Vertical):
         self._answer = None if then is None else (notice, then)
         self.status.say(notice)
 
+    def tell(self, news: Notice) -> None:
+        """Say what happened by itself."""
+        if news.out_of is None:
+            self.status.tell(news)
+        else:
+            self.say(news, rights.as_long_as_out(news.out_of))
+
     def _look_at_answer(self, snapshot: Snapshot) -> None:
         """Say the next thing where what is said as an answer does not hold any more."""
         if self._answer is None:

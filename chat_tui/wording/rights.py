@@ -102,6 +102,17 @@ def refuse(snapshot: Snapshot, channel: ChannelId, right: Right) -> None:
     check(snapshot, info, info.governance, right)
 
 
+def as_long_as_out(channel: ChannelId) -> Callable[[Snapshot], str | None]:
+    """Return what tells whether a sentence about being out of a channel still holds."""
+
+    def then(now: Snapshot) -> str | None:
+        info = sentences.find(now, channel)
+        governance = None if info is None else info.governance
+        return "" if governance is None or governance.role is Role.NONE else None
+
+    return then
+
+
 def why_not_writing(snapshot: Snapshot, info: ChannelInfo | None) -> str:
     """Return why the person cannot write in a channel, and what to do; empty if they can."""
     governance = None if info is None else info.governance

@@ -308,6 +308,8 @@ class Notice(Struct, frozen=True):
 
     text: str
     level: Level = Level.INFO
+    out_of: ChannelId | None = None
+    """The channel of which it says why we are not in: it holds until we are."""
 
 
 Event: TypeAlias = (

@@ -131,7 +131,7 @@ class Entering:
         if channel not in self._told:
             self._told.add(channel)
             text = sentence.format(name=self._host.title(channel))
-            self._host.notify(Notice(text, Level.ERROR))
+            self._host.notify(Notice(text, Level.ERROR, out_of=channel))
 
     async def _done(self, channel: ChannelId) -> None:
         """We are in: no code is needed any more."""

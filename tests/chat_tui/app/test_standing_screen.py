@@ -81,6 +81,20 @@ async def test_an_answer_does_not_hide_why_one_was_removed_meanwhile(
     assert "You are in #plans" not in after
 
 
+async def test_why_a_code_let_nobody_in_is_not_said_any_more_once_one_is_in() -> None:
+    async with governed(removed()) as (chat, app, pilot):
+        channel = chat.snapshot().channels[0].channel
+        app._feed.note_event(Notice("The code only asks.", Level.ERROR, out_of=channel))
+        await paint(app, pilot)
+        asked = shown(app)
+        chat.governance = MEMBER
+        await paint(app, pilot)
+        let_in = shown(app)
+
+    assert "The code only asks." in asked
+    assert "The code only asks." not in let_in
+
+
 async def test_what_went_wrong_before_a_removal_stands_below_its_reason() -> None:
     async with governed(MEMBER) as (chat, app, pilot):
         await paint(app, pilot)
