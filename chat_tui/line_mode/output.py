@@ -40,6 +40,7 @@ from chat_tui.wording.sentences import looks_like
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
+from sync.view.governance_infos import ActKind
 from sync.view.view import (
     AheadShown,
     ChannelShown,
@@ -395,6 +396,11 @@ class TextFace:
         where = f" ({name})" if line.channel != self._channel else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         self._say(f"{when}{where} {sentence(line, self._called)}.")
+        snapshot = self._client.snapshot()
+        info = sentences.find(snapshot, line.channel)
+        has_asked = line.act is not None and line.act.kind is ActKind.ASKED
+        if has_asked and info is not None and (asks := sentences.who_asks(snapshot, info)):
+            self._say(asks)
 
     def _state(self, event: StateShown) -> None:
         """Say that somebody else has set the topic, or has read; pins are looked up."""

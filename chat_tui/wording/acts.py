@@ -83,7 +83,7 @@ def _done(act: ActInfo, signer: str, called: Called) -> str:
             role = "" if act.role is Role.MEMBER else f" as {A_ROLE[act.role or Role.NONE]}"
             return f"{signer} joined by a code of {_names(act.people, called)}{role}"
         case ActKind.ASKED:
-            return f"{signer}, who was removed, asks to be let in again; /add {signer} does that"
+            return f"{signer}, who was removed, asks to be let in again"
         case _:
             return f"{signer} {_did(act.kind, act, called)}"
 

@@ -13,7 +13,7 @@ from chat_tui.wording import clocks, presence
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.structures.made_once import made_once
-from sync.view.governance_infos import Right, Role
+from sync.view.governance_infos import Reason, Right, Role
 from sync.view.state_infos import ProfileInfo, newest_profiles
 from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
@@ -250,6 +250,8 @@ def _happens(
         return f"Comparing histories with {_names(snapshot, syncing)}."
     if info.loading:
         return _about_loading(snapshot, info)
+    if asks := who_asks(snapshot, info):
+        return asks
     if here and (by_clocks := clocks.happens(snapshot, info)):
         return by_clocks
     if here and info.outgoing_count:
@@ -257,6 +259,21 @@ def _happens(
     if here:
         return _all_well(snapshot, here, info)
     return _elsewhere(snapshot, info) or clean_text(snapshot.network)
+
+
+def who_asks(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return who asks to be let in, and how, to whoever may do that; empty if nobody does."""
+    governance = info.governance
+    if governance is None or not governance.may(Right.MEMBERS):
+        return ""
+    asking = [one for one in governance.asking if one.reason is not Reason.CROWDED]
+    if not asking:
+        return ""
+    name = called(snapshot, asking[0].peer, asking[0].nick)
+    if len(asking) == 1:
+        return f"{name} asks to be let in: /add {name} does that."
+    others = count(len(asking) - 1, "other")
+    return f"{name} and {others} ask to be let in: /add {name} does that; /members lists all."
 
 
 def _bringing(snapshot: Snapshot, info: ChannelInfo) -> list[SessionInfo]:

@@ -55,7 +55,7 @@ def did(
         ),
         (
             act(ActKind.ASKED, BOB, by="carol", role=Role.MEMBER),
-            "carol, who was removed, asks to be let in again; /add carol does that",
+            "carol, who was removed, asks to be let in again",
         ),
         (act(ActKind.ADDED, BOB, role=Role.MEMBER), "alice added bob"),
         (act(ActKind.ADDED, BOB, role=Role.ADMIN), "alice added bob as an admin"),

@@ -56,6 +56,22 @@ def test_a_member_is_not_told_to_let_in_who_asks() -> None:
     assert not any("/add" in line for line in text(with_others(governance(Role.MEMBER))))
 
 
+def test_that_somebody_asks_is_said_to_who_may_let_them_in_for_as_long_as_it_is_so() -> None:
+    asking = told(with_others(governance()))
+    ours = asking.channels[0]
+    [erin] = with_others(governance()).asking
+    two = replace(ours, governance=replace(governance(), asking=(erin, erin)))
+    member = told(with_others(governance(Role.MEMBER)))
+    nobody = told(governance())
+
+    assert sentences.what_happens(asking, ours) == "erin asks to be let in: /add erin does that."
+    assert sentences.what_happens(asking, two) == (
+        "erin and 1 other ask to be let in: /add erin does that; /members lists all."
+    )
+    for snapshot_ in (member, nobody):
+        assert "/add" not in sentences.what_happens(snapshot_, snapshot_.channels[0])
+
+
 def test_who_got_another_role_later_has_it_by_somebody() -> None:
     raised = replace(member(CAROL, Role.ADMIN, BOB), role_by=ALICE)
 
