@@ -15,7 +15,7 @@ from chat_tui.wording.glyphs import ASCII
 from chat_tui.wording.invitations import invitation_to, offered
 from chat_tui.wording.membership import ROLES
 from sync.errors import LocalError
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 from sync.view.governance_infos import GovernanceInfo, Right, Role
 from sync.view.view import ChannelInfo, Line, PeerInfo, PeerState, Snapshot, Trust
 
@@ -129,7 +129,14 @@ async def invite_person(chat: Chat, info: ChannelInfo, rest: str) -> Result:
         text = f"{name} is not here: the invitation to {title} waits in {place} until they come."
     if info.governance is not None:
         text += " It holds until the next removal, /rotate or /invite end."
+        if _was_removed(info.governance, peer.peer):
+            text += f" They were removed before, so it only asks: /add {name} lets them in."
     return Result(text=text)
+
+
+def _was_removed(governance: GovernanceInfo, peer: PeerId) -> bool:
+    """Return whether a code lets somebody only ask to be let in again."""
+    return any(one.peer == peer and not one.left for one in governance.gone)
 
 
 def _role(word: str, name: str) -> Role | None:

@@ -99,6 +99,17 @@ async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Pa
 
 
 @pytest.mark.net
+async def test_who_invites_somebody_removed_hears_that_the_code_only_asks(tmp_path: Path) -> None:
+    async with friends(tmp_path) as (alice, _bob):
+        plans = await alice.governing.found("plans")
+        await said(alice, "/add bob", plans)
+        await said(alice, "/kick bob", plans)
+        sent = await said(alice, "/invite bob", plans)
+
+    assert sent.text.endswith("They were removed before, so it only asks: /add bob lets them in.")
+
+
+@pytest.mark.net
 async def test_who_is_not_here_finds_the_invitation_when_they_come(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:
