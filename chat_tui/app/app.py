@@ -338,6 +338,8 @@ class ChatApp(Overlays):
         return await self._commands.run(line.text, at)
 
     def _answer(self, line: Input, result: Result) -> None:
+        if (taken := result.took_up) is not None:
+            self._feed.conversation(taken.channel).take_up(taken.position)
         if result.quit:
             self.exit()
         elif not result.ok:

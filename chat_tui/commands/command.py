@@ -8,7 +8,7 @@ from msgspec import Struct
 from chat_tui.client.chat import Chat
 from sync.errors import ChatError, LocalError, StorageError
 from sync.machine import ChannelId, MessageId
-from sync.view.view import Snapshot
+from sync.view.view import Line, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.model.command_findings import Found
@@ -29,6 +29,8 @@ class Result(Struct, frozen=True):
     """Text that a screen shows instead of `text`."""
     wrote: bool = False
     """True if a line was written in that channel: a script need not go there."""
+    took_up: Line | None = None
+    """A message that was acted on without going there, such as an invitation."""
     again: int = 0
     """Number of the last messages that line mode prints again."""
     then: Callable[[Snapshot], str | None] | None = None

@@ -3,6 +3,8 @@
 import os
 from typing import Final
 
+from msgspec.structs import replace
+
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_names import ID_PREFIX, line_among, line_named
 from chat_tui.client.peer_names import peer_named
@@ -191,7 +193,7 @@ async def accept(chat: Chat, rest: str, at: At) -> Result:
     offer = offered(line.text)
     if offer is None:
         raise LocalError(NO_OFFER)
-    return await join(chat, offer.way_in, at)
+    return replace(await join(chat, offer.way_in, at), took_up=line)
 
 
 async def _meant(chat: Chat, rest: str, at: At) -> Line:

@@ -289,6 +289,10 @@ class Conversation:
         self._attention.glance()
         self._parked.look()
 
+    def take_up(self, position: Position) -> None:
+        """Note that the person acted on a message without going here: the only new one is read."""
+        self._attention.take_up(position)
+
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
         self._attention.look_back()

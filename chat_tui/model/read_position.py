@@ -63,6 +63,11 @@ class Attention:
         """Note that all is in sight for now; what comes next is new, the separator stays."""
         self.unread, self._read_to = 0, self._newest
 
+    def take_up(self, position: Position) -> None:
+        """Note that the person acted on a message: if nothing else is new, nothing is."""
+        if self.unread == 1 and position == self._newest:
+            self.glance()
+
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
         self.earlier, self._earlier_from = 0, None

@@ -90,6 +90,8 @@ async def test_bob_is_invited_as_a_reader_and_comes_when_he_accepts(tmp_path: Pa
     assert text.startswith("Come to #plans: /join chat1-")
     assert before == ["#lobby", "@alice"]
     assert joined.channel == plans
+    assert joined.took_up is not None
+    assert joined.took_up.text == text
     assert joined.text == (
         "You come into #plans as soon as somebody is here who is in it, unless you left after this "
         "code was made."

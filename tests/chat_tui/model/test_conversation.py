@@ -142,6 +142,21 @@ def test_own_messages_are_never_unread() -> None:
     assert held.unread == 0
 
 
+def test_a_message_that_was_acted_on_from_elsewhere_is_read_and_one_before_it_is_not() -> None:
+    held = conversation(line(1))
+    held.look_away()
+    held.arrive(line(2))
+    held.take_up(line(2).position)
+    acted_on = held.unread, held.read_to
+    held.arrive(line(3))
+    held.arrive(line(4))
+
+    held.take_up(line(4).position)
+
+    assert acted_on == (0, line(2).position)
+    assert held.unread == 2
+
+
 def test_two_authors_of_one_name_are_told_apart_from_then_on() -> None:
     held = conversation(line(1, author="bob"), line(2, author="carol"))
 

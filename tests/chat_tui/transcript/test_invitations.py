@@ -3,6 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from chat_tui.app.input_queue import NOTHING
+from chat_tui.commands.command import Result
 from sync.machine import ChannelId, MessageId
 from sync.net.invite import Invite, encode
 from sync.view.view import PreviewShown
@@ -41,6 +43,19 @@ async def test_a_click_on_what_is_offered_joins(size: tuple[int, int]) -> None:
         await pilot.click(offset=(lines[y].index("▸") + 3, y))
         await until(pilot, lambda: REFUSED in shown(app))
         assert app.transcript.cursor is None
+
+
+async def test_an_invitation_that_was_accepted_from_elsewhere_counts_as_read() -> None:
+    async with reading(invited()) as (app, pilot):
+        line = app.transcript.conversation.rows[-1].line
+        held = app._feed.conversation(ChannelId("cd" * 16))
+        there = replace(line, channel=held.channel)
+        held.arrive(there)
+        before = held.unread
+        app._answer(NOTHING, Result(took_up=there))
+        await pilot.pause()
+
+    assert (before, held.unread) == (1, 0)
 
 
 async def test_an_invitation_that_is_still_on_its_way_is_joined_too() -> None:
