@@ -31,11 +31,15 @@ class HitWalk:
         """Go to an older hit, or back, if negative."""
         self._at = (self._at + steps) % len(self._hits.lines)
 
-    def said(self, chosen: Chosen = USUAL) -> str:
-        """Return what was searched for, which hit of how many this is, and the keys."""
+    def said(self, chosen: Chosen = USUAL, now: Line | None = None) -> str:
+        """Return what was searched for, which hit of how many this is, and the keys.
+
+        `now` is the hit as it is by now, which may not have the words any more.
+        """
         lines = self._hits.lines
         of = f"the newest {len(lines):,}" if self._hits.more else f"{len(lines):,}"
         if self._hits.more and self._hits.total is not None:
             of += f" of {self._hits.total:,}"
         query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
-        return f"{query}: hit {self._at + 1:,} of {of} · {with_keys(KEYS, chosen)}"
+        changed = "" if now is None or now.text == self.line.text else ", changed since"
+        return f"{query}: hit {self._at + 1:,} of {of}{changed} · {with_keys(KEYS, chosen)}"

@@ -407,7 +407,8 @@ class Reading(Vertical):
     def show_keys(self) -> None:
         """Say where in the hits we are, or how one comes back to what is selected."""
         transcript = self.transcript
-        said = "" if self._hits is None else self._hits.said(keys_of(self))
+        hits = self._hits
+        said = "" if hits is None else hits.said(keys_of(self), self._as_now(hits.line))
         row, on_gap = transcript.selected(), transcript.on_gap
         if (row is not None or on_gap) and not transcript.has_focus:
             words = "a missing message" if row is None else " ".join(row.text.split())

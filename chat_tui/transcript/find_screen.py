@@ -1,9 +1,12 @@
 """The search: a field, and below it what it finds, while it is typed.
 
-Every search runs beside the chat, and ends when the next one begins. Text of peers becomes
+Every search runs beside the chat, and ends when the next one begins. What is edited or deleted
+meanwhile is searched for again: a hit shows what its message says now. Text of peers becomes
 `Content`, never markup.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Final
 
 from msgspec.structs import replace
@@ -33,8 +36,8 @@ from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.panels import BAD, DIM
 from sync.errors import LocalError
-from sync.machine import ChannelId
-from sync.view.view import Line
+from sync.machine import ChannelId, MessageId
+from sync.view.view import Event, Line, LineChanged
 
 SHOWN_MAX: Final = 200
 """Hits listed; who has more adds a word."""
@@ -75,6 +78,7 @@ class FindScreen(FrontModal[Hits | None]):
         self._hits: Hits | None = None
         self._chosen = 0
         self._is_searching = self._goes = self._is_gone = False
+        self._leave: Callable[[], None] | None = None
         self._list = Entries(self._row, id="hits")
         self._shared, self._called = frozenset[str](), dict[ChannelId, str]()
 
@@ -89,6 +93,26 @@ class FindScreen(FrontModal[Hits | None]):
         """Begin with what was searched for before."""
         self._entitle()
         self._search()
+        self._leave = self._chat.subscribe(self._note)
+
+    def on_unmount(self) -> None:
+        """Hear no more of changes."""
+        if self._leave is not None:
+            self._leave()
+
+    def _note(self, event: Event) -> None:
+        lines = () if self._hits is None else self._hits.lines
+        if isinstance(event, LineChanged) and event.rewritten:
+            changed = event.line.message_id
+            if any(one.message_id == changed for one in lines):
+                self.call_later(self._search_again)
+
+    def _search_again(self) -> None:
+        """Bring the list up to date; what was chosen stays so, if it is found again."""
+        if self._hits is not None and not self._is_gone:
+            chosen = self._hits.lines[-1 - self._chosen].message_id if self._hits.lines else None
+            again = partial(self._find, chosen)
+            self.run_worker(again, group="find", exclusive=True)  # type: ignore[arg-type]
 
     # -- keys ---------------------------------------------------------------------------------
 
@@ -136,7 +160,7 @@ class FindScreen(FrontModal[Hits | None]):
 
     # -- inside -------------------------------------------------------------------------------
 
-    async def _find(self) -> None:
+    async def _find(self, chosen: MessageId | None = None) -> None:
         from chat_tui.commands.finding import counted, found, how_many
 
         text, snapshot = self.query_one(Input).value, self._chat.snapshot()
@@ -157,6 +181,8 @@ class FindScreen(FrontModal[Hits | None]):
             self._say(str(error), f"bold {BAD}")
             return
         self._is_searching = False
+        newest_first = [one.message_id for one in self._hits.lines[::-1]]
+        self._chosen = newest_first.index(chosen) if chosen in newest_first else 0
         self._draw()
         if self._goes:
             self._go()

@@ -48,6 +48,39 @@ async def test_again_everywhere_and_back_with_the_channel_of_each_hit() -> None:
         assert app.composer.has_focus
 
 
+async def test_a_hit_that_is_deleted_or_edited_while_the_panel_is_open_leaves_it() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        older, newer = [row.line for row in app.transcript.conversation.rows if row.line.own]
+        await pilot.press("ctrl+f", *"cable")
+        await until(pilot, lambda: "3 hits" in shown(app))
+        await pilot.press("down", "down")
+        await scene.chat.redact(newer.channel, newer.message_id)
+        await until(pilot, lambda: "2 hits" in shown(app))
+        kept = "\n".join(line.rstrip() for line in shown(app).splitlines())
+        await scene.chat.edit(older.channel, older.message_id, "thank you")
+        await until(pilot, lambda: "1 hit" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "long cable" in selected(app))
+
+    chosen = next(line for line in kept.splitlines() if line.startswith(" ▸"))
+    assert "malice" not in kept
+    assert chosen.endswith("09:11 alice: thank you, and the cable?")
+
+
+async def test_a_hit_that_was_changed_once_the_reader_went_there_says_so() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+f", *"thank")
+        await until(pilot, lambda: "1 hit" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "thank: hit 1 of 1 ·" in shown(app))
+        own = app.transcript.selected()
+        assert own is not None
+        await scene.chat.edit(own.line.channel, own.line.message_id, "and the cable?")
+        await until(pilot, lambda: "thank: hit 1 of 1, changed since ·" in shown(app))
+
+
 async def test_a_wrong_filter_is_explained_in_the_panel() -> None:
     async with reading(short_talk()) as (app, pilot):
         await pilot.press("ctrl+f", *"to:bob")
