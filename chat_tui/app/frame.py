@@ -192,7 +192,7 @@ class Surroundings(Vertical):
         self.status.show(barred or what, barred=bool(barred), bar="" if barred else drawn)
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
         _show_band(self._alarm, alarm)
-        asked = clocks.band(snapshot, keys_named)
+        asked = clocks.band(snapshot, keys_named, sentences.where_asked(snapshot))
         _show_band(self._clock, asked, fits=not alarm or self.app.size.height >= BOTH_FROM)
         self._show_sides(snapshot, channel)
         self._conversation.entitle("" if info is None else sentences.channel_title(info))

@@ -86,14 +86,20 @@ def _same(snapshot: Snapshot, question: ClockQuestion) -> int:
     return sum(offset is not None and abs(offset) <= FAR for offset in offsets)
 
 
-def band(snapshot: Snapshot, chosen: Chosen = USUAL) -> list[str]:
-    """Return what stands across the screen while the person is asked; no lines while not."""
+def band(snapshot: Snapshot, chosen: Chosen = USUAL, where: str = "") -> list[str]:
+    """Return what stands across the screen while the person is asked; no lines while not.
+
+    `where` names the channels that it is asked of, if it is not asked of all.
+    """
     question = snapshot.clock.question
     if question is None:
         return []
     them = "it" if len(question.voters) == 1 else "them"
     aside = f" ({_set_aside(question)})" if question.sets_aside else ""
-    answers = f"{{clock_follow}} follows {them}{aside} · {{clock_stay}} stays · /clock says more"
+    there = f" in {where}" if where else ""
+    answers = (
+        f"{{clock_follow}} follows {them}{there}{aside} · {{clock_stay}} stays · /clock says more"
+    )
     return [f"CLOCK: {asked(snapshot, question)}", with_keys(answers, chosen)]
 
 

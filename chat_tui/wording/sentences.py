@@ -445,6 +445,16 @@ def without_lines(snapshot: Snapshot, info: ChannelInfo | None) -> tuple[str, ..
     )
 
 
+def where_asked(snapshot: Snapshot) -> str:
+    """Return the channels of which the person is asked about the clock; empty if it is all."""
+    question = snapshot.clock.question
+    asked = () if question is None else question.channels
+    named = [channel_title(one) for one in snapshot.channels if one.channel in asked]
+    if not named or len(named) == len(snapshot.channels):
+        return ""
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+
+
 def openness(info: ChannelInfo) -> str:
     """Return who can read the channel."""
     if info.open:

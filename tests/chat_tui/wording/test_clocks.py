@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from chat_tui.wording import clocks, sentences
 from chat_tui.wording.clocks import ClockNews
 from sync.entries.identity import short_fingerprint
-from sync.machine import HOUR, MINUTE, SECOND, Nanos
+from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos
 from sync.view.view import (
     AheadShown,
     ClockAnswer,
@@ -77,6 +77,25 @@ def test_the_question_says_who_says_what_and_what_following_sets_aside() -> None
         "/clock follow: what you write bears their time; 3 messages here are set aside until then.",
         "/clock stay: what you write waits with them, until their clocks get there.",
     ]
+
+
+def test_the_question_names_the_channels_it_is_asked_of_unless_it_is_all() -> None:
+    asked = question(voter("bob", -DAY))
+    lobby = replace(CALM, channel=LOBBY)
+    others = [
+        replace(CALM, channel=ChannelId(sign * 32), name=name)
+        for sign, name in (("a", "plans"), ("b", "garden"))
+    ]
+    alone = replace(snapshot(present("bob")), clock=asking(asked), channels=(lobby,))
+    one = replace(alone, channels=(lobby, *others))
+    both = replace(asked, channels=(LOBBY, others[0].channel))
+
+    def follows(shown: Snapshot) -> str:
+        return clocks.band(shown, where=sentences.where_asked(shown))[1].partition(" · ")[0]
+
+    assert follows(alone) == "Alt+T follows it"
+    assert follows(one) == "Alt+T follows it in #lobby"
+    assert follows(replace(one, clock=asking(both))) == "Alt+T follows it in #lobby and #plans"
 
 
 def test_the_question_counts_those_who_show_our_time() -> None:
