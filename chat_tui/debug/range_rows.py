@@ -68,14 +68,12 @@ def _waves(one: RoundInfo) -> tuple[str, ...]:
 def session_detail(snapshot: Snapshot, session: SessionInfo) -> Detail:
     """Return the course of a session."""
     peer = name_of(snapshot, session.peer)
+    theirs = f"; {peer} lacked {session.have:,}" if session.protocol not in OF_STATE else ""
     facts = [
         f"protocol {clean_text(session.protocol)}; {clean_text(session.why)}",
         f"state {session.state}{': ' + clean_text(session.result) if session.result else ''}",
         f"compared: {_since(session)}",
-        (
-            f"we lacked {session.need:,}, of which {session.got:,} came; {peer} lacked "
-            f"{session.have:,}"
-        ),
+        f"we lacked {session.need:,}, of which {session.got:,} came{theirs}",
     ]
     out = sum(one.size for one in session.rounds if one.sent)
     into = sum(one.size for one in session.rounds if not one.sent)

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from chat_tui.debug.range_rows import naive_detail, payload_detail, session_detail
+from chat_tui.debug.range_rows import OF_STATE, naive_detail, payload_detail, session_detail
 from chat_tui.debug.section import Row, Section
 from chat_tui.text.safe_text import clean_text, clip_cells
 from chat_tui.text.times import count, milliseconds, size, span, time_of_day
@@ -176,6 +176,8 @@ def _cost(session: SessionInfo) -> list[Row]:
 def _result(session: SessionInfo) -> str:
     if session.state == LIVE:
         return f"passed on {session.have:,}, brought {session.got:,}"
+    if session.protocol in OF_STATE:
+        return f"got {session.got:,}"  # of what was given no session over state keeps count
     gave = "gave" if session.ended_at is not None else "gives"
     need = f"need {session.need:,}"
     if session.logs:

@@ -44,6 +44,8 @@ async def test_it_says_which_kind_what_was_told_and_opens(size: tuple[int, int])
     assert "parts of the state differ" in card
     assert "rt 1 in 308 B, handshake" in card
     assert "out 50 B, outcome: 3 entries" in card
-    assert "result need 2, got 2, gave 0" in card
+    assert "result got 2" in card
+    assert "we lacked 2, of which 2 came" in opened
+    assert "lacked 0" not in opened
     assert "(topic, pins, names, marks)" in opened
     assert "308 bytes: handshake" in opened
