@@ -145,7 +145,7 @@ class ChatApp(Overlays):
         self._inputs = Inputs(self._command, self._answer)
         self._typed_at = -HURRY_FOR_S
         self._lent: tuple[Widget, str] | None = None
-        """What had the keys before the window was too small for all, and the draft of then."""
+        """The owner of the keys before the window was too small for all, and the draft of then."""
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))

@@ -41,6 +41,14 @@ class ParkedLines:
         """Position of the first line of others that came while nobody looked; None without one."""
         return min(self._unseen.values(), default=None)
 
+    def take_replaced(self, anew: Line) -> bool:
+        """Forget the line that `anew` was written for, as the disk does; whether it was here."""
+        old = None if anew.replaces is None else self._lines.get(anew.replaces)
+        if old is None or old.author != anew.author or old.lamport <= anew.lamport:
+            return False
+        self.take_line(old.message_id)
+        return True
+
     def put(self, lines: Iterable[Line], *, seen: bool) -> None:
         """Take in lines that are set aside, or more that is known of them."""
         for line in lines:

@@ -147,6 +147,7 @@ class Conversation:
         """
         if line.parked:
             return self._park([line], seen=self._attention.watched)
+        replaced = line.replaces is not None and self._parked.take_replaced(line)
         waited = line.message_id in self._parked or line.message_id in self._pending
         self._pending.discard(line.message_id)
         counted = self._take_counted(line)
@@ -168,7 +169,7 @@ class Conversation:
             changes += self._insert([line])
         else:
             changes += self._quote(line)
-        return changes + (self._show_parked() if waited else [])
+        return changes + (self._show_parked() if waited or replaced else [])
 
     def pass_by(self, line: Line) -> None:
         """Count a message as `arrive` does, whose row is read from the disk after a `restart`."""

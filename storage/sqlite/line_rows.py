@@ -11,7 +11,7 @@ from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from sync.entries.entry import Text
 from sync.entries.replies import named_target
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.line_looks import changed
 from sync.view.view import Line
 
@@ -73,4 +73,5 @@ def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
         after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
         delivery=None if delivery is None else delivery_of(delivery),
         reply_to=named_target(entry_of(payload), text) if text.reply_to else None,
+        replaces=MessageId(text.replaces) if text.replaces else None,
     )

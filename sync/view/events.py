@@ -80,6 +80,8 @@ class Line(Struct, frozen=True):
     """Its place beside the removals of its author that it claims not to know of."""
     reply_to: MessageId | None = None
     """The message that it answers, which may be none that is here; None for no reply."""
+    replaces: MessageId | None = None
+    """The message of its author that it says it was written for anew; None for nearly all."""
 
     @property
     def position(self) -> Position:

@@ -15,7 +15,7 @@ from sync.group.clock_values import Answer, Settled
 from sync.group.group import Group
 from sync.group.records import Contradiction
 from sync.group.reference import AGREE, END, Reference
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager.announcing import Announcing
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
@@ -95,6 +95,7 @@ def line_of(
         after_gap=after_gap,
         delivery=delivery,
         reply_to=named_target(entry, text),
+        replaces=MessageId(text.replaces) if text.replaces else None,
     )
 
 

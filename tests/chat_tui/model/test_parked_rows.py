@@ -45,6 +45,18 @@ def test_what_it_says_is_a_sign_and_words_in_place_of_a_tick() -> None:
     assert ASCII.parked not in {*ASCII.marks.values(), ASCII.loading, ASCII.gap}
 
 
+def test_what_was_written_anew_with_the_right_time_hides_what_waits_of_the_same_author() -> None:
+    held = conversation(line(1))
+    held.arrive(ahead(1))
+    held.arrive(ahead(2, author="carol"))
+    held.arrive(ahead(3))
+
+    held.arrive(replace(line(2), replaces=ahead(1).message_id))
+    held.arrive(replace(line(3, author="mallory"), replaces=ahead(2, author="carol").message_id))
+
+    assert lamports(held) == [1, 2, 3, LATER + 2, LATER + 3]
+
+
 def test_its_time_moves_nobodys_place_in_the_conversation() -> None:
     held = conversation(line(1))
     held.look_away()

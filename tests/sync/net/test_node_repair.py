@@ -154,6 +154,7 @@ async def test_what_was_written_with_a_clock_a_day_ahead_is_set_aside_and_can_be
         assert [(one.message_id, one.by) for one in alice.shown(ReplacedShown)][1] == (early, anew)
         line = alice.shown(MessageShown)[-1].line
         assert line.message_id == anew
+        assert bob.shown(MessageShown)[-1].line.replaces == early
         assert abs(line.created_ns - bob.clock.wall()) < MINUTE
 
 
