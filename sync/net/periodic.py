@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sync.machine import SECOND, Nanos
+from sync.machine import HOUR, MINUTE, SECOND, Nanos
 from sync.net.attachment import Online
 from sync.net.clock import Clock
 from sync.net.clocks import Clocks
@@ -18,6 +18,20 @@ TICK: Final = 0.25
 
 JUMP: Final[Nanos] = 10 * SECOND
 """A gap between two ticks, or a step of the wall clock, that means sleep or a set clock."""
+
+
+UNITS: Final = (
+    (2 * 24 * HOUR, 24 * HOUR, "days"), (2 * HOUR, HOUR, "hours"), (2 * MINUTE, MINUTE, "minutes"),
+)  # fmt: skip
+"""From which length on a jump is told in a unit."""
+
+
+def in_words(jump: Nanos) -> str:
+    """Return how far a clock jumped: `61 s`, `12 minutes`, `3 hours`, `2 days`."""
+    for least, unit, name in UNITS:
+        if jump >= least:
+            return f"{round(jump / unit)} {name}"
+    return f"{round(jump / SECOND)} s"
 
 
 @dataclass(slots=True)
@@ -70,8 +84,6 @@ class Ticking:
 
     async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
         """The computer slept, or its clock was set: begin anew with everybody."""
-        seconds = round(max(gap, abs(step)) / SECOND)
-        self.tell(
-            Notice(f"The clock jumped by {seconds} s (sleep, or it was set); reconnecting to all.")
-        )
+        far = in_words(max(gap, abs(step)))
+        self.tell(Notice(f"The clock jumped by {far} (sleep, or it was set); reconnecting to all."))
         await self.online.begin_anew("the clock jumped")

@@ -13,7 +13,7 @@ from zeroconf import ServiceInfo
 from chat_tui.debug.state_sections import refusals
 from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError, RemoteError
-from sync.machine import MINUTE, SECOND, MessageId
+from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.net.clock import draw
 from sync.net.discovery.mdns import SERVICE, TXT_VERSION, Discovery
 from sync.net.links.link import PROTOCOL
@@ -21,6 +21,7 @@ from sync.net.links.mesh import DEAD_AFTER
 from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.peer_directory import SILENT_MAX
+from sync.net.periodic import in_words
 from sync.sds.message import Message
 from sync.sds.wire import encode
 from sync.view.view import Level, MessageShown, Notice, PeerShown, PeerState, TypingShown
@@ -203,6 +204,19 @@ async def test_who_leaves_leaves_no_task_and_no_socket_behind(tmp_path: Path) ->
 
 
 # --- Clocks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("jump", "said"),
+    [
+        (61 * SECOND, "61 s"),
+        (12 * MINUTE, "12 minutes"),
+        (12 * HOUR + 21 * MINUTE, "12 hours"),
+        (50 * HOUR, "2 days"),
+    ],
+)
+def test_a_jump_of_the_clock_is_told_in_a_unit_that_can_be_read(jump: Nanos, said: str) -> None:
+    assert in_words(jump) == said
 
 
 @pytest.mark.parametrize("slept", [True, False], ids=["slept", "was set"])
