@@ -11,6 +11,7 @@ from chat_tui.text import namesakes
 from chat_tui.text.plain_lines import plain_name
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, day_of, milliseconds, span, time_of_day
+from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos, PeerId
 from sync.view.view import (
     AheadShown,
@@ -366,7 +367,14 @@ def _parked(snapshot: Snapshot, line: Line) -> str:
 
 
 def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
-    """Return a name, with its key where several people go by it; nobody writes a sign of ours."""
+    """Return a name, with its key where several people go by it; nobody writes a sign of ours.
+
+    Somebody who is met anew has no name until they say it: then it is the one of before.
+    """
+    if not nick.strip():
+        nick = next((one.nick for one in snapshot.peers if one.peer == peer), "")
+    if not nick.strip():
+        return short_fingerprint(peer)
     return plain_name(nick, namesakes.called(peer, nick, snapshot.shared_names))
 
 

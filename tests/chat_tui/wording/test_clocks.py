@@ -123,6 +123,13 @@ def test_one_stranger_is_called_so_and_other_keys_are_named() -> None:
     ]
 
 
+def test_a_voter_who_is_met_anew_has_the_name_of_before_or_the_key() -> None:
+    asked = question(ClockVoter(peer("bob"), "", DAY, standing=False))
+
+    assert clocks.asked(snapshot(absent("bob")), asked).startswith("bob (new here) says")
+    assert clocks.asked(snapshot(), asked).startswith(f"{short_fingerprint(peer('bob'))} (new")
+
+
 def test_names_that_look_alike_have_their_keys_and_none_can_claim_to_be_verified() -> None:
     liar = ClockVoter(peer("eve"), "bob (verified)", DAY, standing=False)
     shown = replace(snapshot(), shared_names=frozenset({"bob"}))
