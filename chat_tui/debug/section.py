@@ -36,6 +36,7 @@ class Row:
         when: what happens at the end of the time, as `asks in`.
         left: until then.
         who: whom it is about, to be sorted by.
+        same: the same for this row in whatever place it stands, where it has no subject.
         opens: gives what opens; called only by who opens it.
     """
 
@@ -52,6 +53,7 @@ class Row:
     when: str = ""
     left: Nanos | None = None
     who: str = field(default="", compare=False)
+    same: str = field(default="", compare=False)
     opens: Callable[[], Detail] | None = field(default=None, compare=False, repr=False)
 
 

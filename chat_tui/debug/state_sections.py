@@ -321,12 +321,14 @@ def timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
                 "unless somebody speaks before",
                 when="next sync message in",
                 left=left,
+                same="sync message",
                 opens=partial(explanations.sync_message, snapshot, info),
             )
         )
     if snapshot.longest_block_ns:
         words = f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"
-        rows.append(Row(words, opens=partial(explanations.longest_wait, snapshot)))
+        opens = partial(explanations.longest_wait, snapshot)
+        rows.append(Row(words, same="longest wait", opens=opens))
     return Section("Timers", 0, tuple(rows), "no sync message while nobody is here")
 
 
@@ -375,7 +377,8 @@ def steps(snapshot: Snapshot, words: Sequence[str] = (), *, as_names: bool = Fal
     chosen = [one for one in both if has_all(" ".join(one), words)]
     none = "none has these words" if words else "nothing happened yet"
     rows = [
-        Row(line if as_names else said, opens=partial(step_detail, line)) for line, said in chosen
+        Row(line if as_names else said, same=line, opens=partial(step_detail, line))
+        for line, said in chosen
     ]
     return Section("Last steps, newest first", 0, tuple(rows), none)
 

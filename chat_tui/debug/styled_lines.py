@@ -77,8 +77,9 @@ def _rows(section: Section, width: int, glyphs: Glyphs) -> list[PaneLine]:
     seen: dict[str, int] = {}
     lines: list[PaneLine] = []
     for row in section.rows:
-        number = seen[row.subject] = seen.get(row.subject, 0) + 1
-        key = f"{name}/{row.subject}/{number}"
+        what = row.subject or row.same
+        number = seen[what] = seen.get(what, 0) + 1
+        key = f"{name}/{what}/{number}"
         contents = _row_lines(row, width, glyphs, marked=marked)
         lines += [PaneLine(content, key, row.opens) for content in contents]
     return lines

@@ -5,7 +5,9 @@ from msgspec.structs import replace
 
 from chat_tui.debug import explanations, state_sections
 from chat_tui.debug.section import Row, Section, in_words
-from sync.machine import MINUTE, SECOND
+from chat_tui.debug.styled_lines import section_lines
+from chat_tui.wording.glyphs import UNICODE
+from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.view.view import (
@@ -363,3 +365,31 @@ def test_an_engine_with_every_mark_says_who_may_have_what() -> None:
     assert {row.mark for row in rows} == set(Delivery) - {Delivery.ACKNOWLEDGED}
     assert any(row.text.startswith("maybe received by bob (filter)") for row in rows)
     assert any("named it" in row.text for row in section(shown, info, "Holders").rows)
+
+
+def keys_of(section: Section, text: str) -> set[str]:
+    """Return the keys of the lines with `text`, by which a row stays selected and open."""
+    lines = section_lines([section], 80, UNICODE)
+    return {line.key for line in lines if text in line.content.plain}
+
+
+def test_a_step_stays_the_one_that_is_open_while_others_come_above_it() -> None:
+    before = replace(snapshot(), trace=("09:16 in MSG", "09:17 in SYNC"))
+    after = replace(before, trace=(*before.trace, "09:18 out ANSWER"))
+
+    assert keys_of(state_sections.steps(before), "09:17") == keys_of(
+        state_sections.steps(after), "09:17"
+    )
+    assert keys_of(state_sections.steps(after), "09:17") != keys_of(
+        state_sections.steps(after), "09:18"
+    )
+
+
+def test_a_timer_stays_the_one_that_is_open_while_another_begins_or_ends() -> None:
+    shown = replace(snapshot(), longest_block_ns=80 * MILLISECOND)
+    with_sync = replace(CALM, next_sync_at=NOON + 3 * SECOND)
+    without = replace(CALM, next_sync_at=None)
+    two = state_sections.timers(shown, with_sync)
+
+    assert keys_of(state_sections.timers(shown, without), "80 ms") == keys_of(two, "80 ms")
+    assert keys_of(two, "80 ms") != keys_of(two, "next sync")
