@@ -244,14 +244,14 @@ def _happens(
         return f"Nobody here; {messages} {waits} out when someone appears."
     if bringing := _bringing(snapshot, info):
         return _about_history(snapshot, bringing)
+    if asks := who_asks(snapshot, info):
+        return asks
     if info.missing_count and (missing := about_missing(snapshot, info)):
         return missing
     if syncing := [peer for peer in here if peer.syncing]:
         return f"Comparing histories with {_names(snapshot, syncing)}."
     if info.loading:
         return _about_loading(snapshot, info)
-    if asks := who_asks(snapshot, info):
-        return asks
     if here and (by_clocks := clocks.happens(snapshot, info)):
         return by_clocks
     if here and info.outgoing_count:

@@ -68,6 +68,8 @@ def test_that_somebody_asks_is_said_to_who_may_let_them_in_for_as_long_as_it_is_
     assert sentences.what_happens(asking, two) == (
         "erin and 1 other ask to be let in: /add erin does that; /members lists all."
     )
+    lacking = replace(ours, missing=("aa" * 32,), missing_count=1)
+    assert sentences.what_happens(asking, lacking).startswith("erin asks")
     for snapshot_ in (member, nobody):
         assert "/add" not in sentences.what_happens(snapshot_, snapshot_.channels[0])
 
