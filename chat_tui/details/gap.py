@@ -108,7 +108,8 @@ def hole_parts(
     if not holes or info is None:
         return [Part("", (Said(none),))]
     waits = sentences.what_waits(snapshot, info)
-    head = [f"{count(len(holes), 'message')} of which others speak, and which never came here."]
+    are = "is" if len(holes) == 1 else "are"
+    head = [f"{count(len(holes), 'message')} of which others speak, and which {are} not here."]
     parts = [Part("", tuple([Said(one) for one in (*head, waits) if one]))]
     for hole in holes[:SHOWN]:
         parts += _of_one(chat, snapshot, info, hole)

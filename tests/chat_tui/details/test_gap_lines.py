@@ -281,7 +281,8 @@ async def test_line_mode_lists_what_is_missing_and_asks_for_one_of_them() -> Non
     scene.world.run(SECOND // 4)
     again = await run(scene, f"/repair {row.message_id[:8]}")
 
-    assert everything.startswith("2 messages of which others speak")
+    assert everything.startswith("2 messages of which others speak, and which are not here.")
+    assert one.startswith("1 message of which others speak, and which is not here.")
     assert "Written by: bob" in everything
     assert "Written by: dave" in everything
     assert f"Missing: {request.message_id}" in one
