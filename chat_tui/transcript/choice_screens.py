@@ -84,6 +84,12 @@ class ChoiceScreen(FrontModal[int | None]):
             yield self._list
             yield from self.below()
 
+    def renew(self, entries: Sequence[Content]) -> None:
+        """Show as many entries that say something else now; the same one stays chosen."""
+        self._entries = entries
+        if self.is_mounted:
+            self._list.show(entries, self._chosen)
+
     def below(self) -> ComposeResult:
         """A place for more about the entry that is chosen."""
         yield Panel(id="below")
@@ -135,11 +141,8 @@ class ChoiceScreen(FrontModal[int | None]):
         return Content.assemble("  ", entry)
 
 
-def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> ChoiceScreen:
-    """Return a screen to choose one of some messages, the newest first chosen.
-
-    `shared` are the names that several keys go by.
-    """
+def message_entries(found: Listed, shared: frozenset[str]) -> list[Content]:
+    """Return messages as the entries of a list; `shared` are names that several keys go by."""
     shared = shared_among(found.lines, shared)
     entries: list[Content] = []
     day = ""
@@ -150,6 +153,15 @@ def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> Choic
         title = found.titles.get(line.channel, "")
         said = clip_cells(indent(found.depths, number) + line_text(line, shared, title), 300)
         entries.append(Content.assemble((f"{shown:>13} ", DIM), said))
+    return entries
+
+
+def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> ChoiceScreen:
+    """Return a screen to choose one of some messages, the newest first chosen.
+
+    `shared` are the names that several keys go by.
+    """
+    entries = message_entries(found, shared)
     return ChoiceScreen(
         found.title,
         entries,

@@ -7,6 +7,7 @@ methods here. Slow work runs in a worker: nothing waits for the disk.
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from msgspec.structs import replace
 from textual import on
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -43,7 +44,7 @@ from chat_tui.widgets.panel import Panel
 from chat_tui.wording.invitations import offered
 from chat_tui.wording.panels import DIM
 from sync.machine import ChannelId, MessageId
-from sync.view.view import ChannelInfo, Line, Notice, Position, Snapshot
+from sync.view.view import ChannelInfo, Event, Line, LineChanged, Notice, Position, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.model.command_findings import Found, Hits, Listed
@@ -493,14 +494,26 @@ class Reading(Vertical):
         self.show_keys()
 
     def _choose(self, found: "Listed") -> None:
-        from chat_tui.transcript.choice_screens import message_list
+        from chat_tui.transcript.choice_screens import message_entries, message_list
+
+        shared = self._chat.snapshot().shared_names
+        lines = {one.message_id: one for one in found.lines}
+        listed = message_list(found, self.transcript.glyphs, shared)
+
+        def note(event: Event) -> None:
+            if isinstance(event, LineChanged) and event.line.message_id in lines:
+                lines[event.line.message_id] = event.line
+                now = replace(found, lines=tuple(lines.values()))
+                listed.call_later(lambda: listed.renew(message_entries(now, shared)))
+
+        leave = self._chat.subscribe(note)
 
         def go(chosen: int | None) -> None:
+            leave()
             if chosen is not None:
                 self._go_to_line(found.lines[chosen])
 
-        shared = self._chat.snapshot().shared_names
-        self.app.push_screen(message_list(found, self.transcript.glyphs, shared), go)
+        self.app.push_screen(listed, go)
 
     def _show_details(self, line: Line, *, raw: bool = False) -> None:
         from chat_tui.details.message_screen import DetailsScreen

@@ -4,9 +4,11 @@ import pytest
 from textual.content import Content
 
 from chat_tui.transcript import find_screen
+from chat_tui.transcript.choice_screens import ChoiceScreen
 from chat_tui.transcript.find_screen import FindScreen, hit_content
 from tests.support.chat_tui.readings import (
     change_keys,
+    command,
     long_talk,
     reading,
     selected,
@@ -66,6 +68,21 @@ async def test_a_hit_that_is_deleted_or_edited_while_the_panel_is_open_leaves_it
     chosen = next(line for line in kept.splitlines() if line.startswith(" ▸"))
     assert "malice" not in kept
     assert chosen.endswith("09:11 alice: thank you, and the cable?")
+
+
+async def test_a_list_of_messages_says_of_each_what_it_says_now() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        newest = next(row.line for row in app.transcript.conversation.rows[::-1] if row.line.own)
+        await command(pilot, "/grep cable")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        listed = shown(app)
+        await scene.chat.redact(newest.channel, newest.message_id)
+        await until(pilot, lambda: "malice? no" not in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, ChoiceScreen))
+
+    assert "malice? no" in listed
 
 
 async def test_a_hit_that_was_changed_once_the_reader_went_there_says_so() -> None:
