@@ -231,10 +231,7 @@ async def _newest(chat: Chat, places: list[ChannelId]) -> Line:
 
 ROWS: Final = (
     Command(
-        ("/invite",),
-        "[name] [reader|qr|end]",
-        "an invite code, to one person; end: ends all",
-        invite,
+        ("/invite",), "[name|qr|end]", "a code, with reader: to read alone; end: ends all", invite
     ),
     Command(("/accept",), "[name or id]", "join what a message invites you to", accept),
 )

@@ -30,7 +30,13 @@ def test_a_step_is_one_line_with_its_input_and_all_effects(tmp_path: Path) -> No
     assert json.loads(line) == {
         "now": NOON,
         "machine": "manager",
-        "input": {"is": "PeerJoined", "peer": PEER, "accepts": True, "host": ""},
+        "input": {
+            "is": "PeerJoined",
+            "peer": PEER,
+            "accepts": True,
+            "host": "",
+            "dialled": False,
+        },
         "effects": [{"is": "Broadcast", "payload": {"hex": "01ff"}}, {"is": "Tick"}],
     }
 
@@ -38,7 +44,10 @@ def test_a_step_is_one_line_with_its_input_and_all_effects(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("value", "written"),
     [
-        (Notice("a", Level.ERROR), {"is": "Notice", "text": "a", "level": "error"}),
+        (
+            Notice("a", Level.ERROR),
+            {"is": "Notice", "text": "a", "level": "error", "out_of": None},
+        ),
         ((1, [b"\x00", None]), [1, [{"hex": "00"}, None]]),
         (2**64 - 1, 2**64 - 1),
         (Delivery.FAILED, "failed"),
