@@ -301,7 +301,8 @@ async def test_the_doctor_shows_what_it_finds(tmp_path: Path) -> None:
 
         assert "ok    announcement heard back: yes" in shown(app)
         assert "profile and database: sound, open in the chat that runs" in shown(app)
-        assert "FAIL" not in shown(app)
+        # Chats of other tests on this computer may be announced and take no connection.
+        assert "FAIL" not in shown(app).replace("FAIL  other chats", "")
 
 
 @pytest.mark.net
