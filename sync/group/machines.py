@@ -157,10 +157,23 @@ class Machines(ABC):
             effects += mapped(self.channel, result, fresh, delivery)
             if isinstance(result, sds.Broadcast):
                 self.asked += result.message.repair_request
+            elif isinstance(result, sds.Answer):
+                effects += self._note_asked(result.message_id)
             elif isinstance(result, sds.Retrieve):
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+    def _note_asked(self, message_id: MessageId) -> list[values.Effect]:
+        """Note for whom we are the relay: we gave it what its author would have given it first.
+
+        An author who hears a request answers before all others, and whoever hears that does not.
+        """
+        given = self.sds.repairs.answering.given.get(message_id)
+        if given is None or given.sender not in self.peers or given.requester not in self.peers:
+            return []
+        self.relays.asked(given.sender, given.requester, self.now)
+        return [values.Relayed(given.requester, for_it=True)]
 
     def _held(self, sync_id: SyncId) -> None:
         """Another id is held."""

@@ -1,9 +1,12 @@
 """Relays: through whom authors are heard who have no link to us, and how lately.
 
 Where not everybody reaches everybody, such a peer is asked to pass on what is new at once, by a
-live session; after an hour without an entry that came so, it is not needed any more.
+live session; after an hour without an entry that came so, it is not needed any more. Where the one
+who needs it cannot dial the relay, behind a firewall, it can but ask for each message that it hears
+of: the relay notes who asks, and begins the session itself.
 """
 
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from sync.machine import HOUR, MINUTE, SECOND, Nanos, PeerId
@@ -29,12 +32,22 @@ class Heard(NamedTuple):
     at: Nanos
 
 
+@dataclass(slots=True)
+class Asked:
+    """Peers that asked us for entries of an author, and when one was asked for, or stored, last."""
+
+    at: Nanos
+    by: set[PeerId] = field(default_factory=set)
+
+
 class Relays:
     """See the module docstring."""
 
     def __init__(self) -> None:
         self._through: dict[PeerId, tuple[PeerId, Nanos]] = {}
         """By author: the peer that brought the last entry, and when."""
+        self._asked: dict[PeerId, Asked] = {}
+        """By author; those of whom nothing came for longest are first."""
         self._told: dict[PeerId, Nanos] = {}
         """When the manager was told of each peer."""
         self._settles_at: Nanos | None = None
@@ -66,6 +79,23 @@ class Relays:
         self._told[via] = now
         return True
 
+    def asked(self, author: PeerId, peer: PeerId, now: Nanos) -> None:
+        """Note that we gave `peer` an entry of an author, for which it had to ask."""
+        self.forget(now)
+        known = self._asked.pop(author, None) or Asked(now)
+        known.at = now
+        known.by.add(peer)
+        self._asked[author] = known
+        if len(self._asked) > AUTHORS_MAX:
+            del self._asked[next(iter(self._asked))]
+
+    def stored(self, author: PeerId, now: Nanos) -> None:
+        """An entry of an author came, and goes to those who asked for one of it."""
+        known = self._asked.pop(author, None)
+        if known is not None:
+            known.at = now
+            self._asked[author] = known
+
     def linked(self, author: PeerId, now: Nanos) -> None:
         """An author has a link to us now: nobody needs to relay what it writes."""
         self._through.pop(author, None)
@@ -87,6 +117,8 @@ class Relays:
     def gone(self, peer: PeerId) -> None:
         """There is no link to a peer any more."""
         self._told.pop(peer, None)
+        for one in self._asked.values():
+            one.by.discard(peer)
 
     def through(self, author: PeerId) -> PeerId | None:
         """Return the peer through whom an author without a link was last heard."""
@@ -105,12 +137,18 @@ class Relays:
             if now < at + RELAYED_WITHIN:
                 break
             del self._through[author]
+        while self._asked:
+            author, asked = next(iter(self._asked.items()))
+            if now < asked.at + RELAYED_WITHIN:
+                break
+            del self._asked[author]
 
     def needs(self, peer: PeerId) -> bool:
         """Return whether somebody without a link was last heard through `peer`."""
         return any(via == peer for via, _ in self._through.values())
 
     def needed_until(self, peer: PeerId) -> Nanos:
-        """Return until when `peer` is needed as a relay; 0 if it never was."""
+        """Return until when `peer` is needed as a relay, or needs us; 0 if it never was."""
         times = [at for via, at in self._through.values() if via == peer]
+        times += [asked.at for asked in self._asked.values() if peer in asked.by]
         return max(times, default=-RELAYED_WITHIN) + RELAYED_WITHIN

@@ -535,9 +535,13 @@ class Retrieve(Struct, frozen=True):
 
 
 class Relayed(Struct, frozen=True):
-    """`peer` brought a new message of somebody who has no link to us: it is a relay."""
+    """`peer` brought a new message of somebody who has no link to us: it is a relay.
+
+    `for_it`: we are one for `peer`, which asked us for a message of somebody who has a link to us.
+    """
 
     peer: PeerId
+    for_it: bool = False
 
 
 class Lacking(Struct, frozen=True):

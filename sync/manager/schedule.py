@@ -57,7 +57,7 @@ from sync.manager.values import (
 from sync.manager.wishes import ASKED, NEW_LINK, OTHER_STATE, Wish
 from sync.sessions.protocol import Protocols
 from sync.sessions.sync_config import CONFIG, SyncConfig
-from sync.sessions.values import RELAY, Mode, Outcome, Plane, SessionKey
+from sync.sessions.values import RELAY, RELAYS, Mode, Outcome, Plane, SessionKey
 
 AGAIN_AFTER: Final[Nanos] = SECOND
 """Delay of reconciling after a second link to a peer: two who dial each other at once, settle."""
@@ -94,6 +94,8 @@ class Manager:
         self._periodic = Periodic(self._slots, self._choosing, self._selection, rng, config)
         self._seeking = Seeking(self._slots, rng)
         self._live = LiveSessions()
+        self._dialled: set[tuple[ChannelId, PeerId]] = set()
+        """Links that we dialled, of peers that may be unable to dial us."""
         self._ends = Ends(self._slots, self._choosing, self.expectations, self._live)
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
@@ -120,13 +122,14 @@ class Manager:
                 if (channel, peer) in self._slots.linked:
                     self._selection.heard(channel, peer, now).differs = True
                 self._slots.wish(channel, peer, Wish(now, OTHER_STATE), Plane.STATE)
-            case Relayed(channel, peer):
+            case Relayed(channel, peer, for_it=False):
                 self._on_relayed(channel, peer, now)
+            case Relayed(channel, peer):
+                self._on_relayed_to(channel, peer, now)
             case Observed(channel, peer):
                 self._periodic.observed[channel] = peer
             case WentLive(channel, peer):
-                ended = self._slots.running.get(SessionKey(channel, peer))
-                self._live.began(channel, peer, wanted=ended is not None and ended.live)
+                self._on_live(channel, peer)
             case Rebuilt(channel, swapped):
                 outcome = Outcome.MOVED if swapped else Outcome.NOT_CONVERGED
                 self._on_rebuilt(channel, outcome, now)
@@ -210,6 +213,10 @@ class Manager:
         again = (channel, peer) in self._slots.linked
         if not again and self._is_history_expected(channel, peer, now):
             self.expectations.begin(channel, peer, now)
+        if not event.dialled:
+            self._dialled.discard((channel, peer))
+        elif not again:
+            self._dialled.add((channel, peer))
         self._slots.linked[channel, peer] = event.host
         self._selection.heard(channel, peer, now)
         self._histories.count_logs(channel, event.logs)
@@ -225,6 +232,7 @@ class Manager:
     def _on_left(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Forget whoever has no link: as many are remembered as there are links."""
         self._slots.left(channel, peer)
+        self._dialled.discard((channel, peer))
         self.expectations.end(channel, peer)
         self._presences.left(channel, peer)
         self._selection.left(channel, peer)
@@ -264,11 +272,29 @@ class Manager:
             key.peer
             for table in (self._slots.wishes, self._slots.running)
             for key, one in table.items()
-            if one.live and key.channel == channel
+            if one.live and one.why != RELAYS and key.channel == channel
         }
         if len(self._live.wanted(channel) | coming) < RELAYS_MAX:
             wish = Wish(now, RELAY, by_logs=True, live=True)
             self._slots.wish_instead(channel, peer, wish)
+
+    def _on_relayed_to(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
+        """Wish for a live session with a peer that needs us, if it may be unable to begin it."""
+        if (channel, peer) not in self._dialled or self._live.has(channel, peer):
+            return
+        running = self._slots.running.get(SessionKey(channel, peer))
+        if self._presences.offers(channel, peer) and not (running is not None and running.live):
+            wish = Wish(now + UNBEGUN_AFTER, RELAYS, by_logs=True, live=True)
+            self._slots.wish(channel, peer, wish)
+
+    def _on_live(self, channel: ChannelId, peer: PeerId) -> None:
+        """A session with a peer stays: none is wished for that would do the same."""
+        key = SessionKey(channel, peer)
+        began, wish = self._slots.running.get(key), self._slots.wishes.get(key)
+        wanted = began is not None and began.live and began.why != RELAYS
+        self._live.began(channel, peer, wanted=wanted)
+        if wish is not None and wish.live:
+            self._slots.wishes.pop(key)
 
     # --- Ends ----------------------------------------------------------------------------------
 

@@ -115,10 +115,14 @@ class StateDiffers(Struct, frozen=True):
 
 
 class Relayed(Struct, frozen=True):
-    """`peer` brought a new message of somebody who has no link to us."""
+    """`peer` brought a new message of somebody who has no link to us.
+
+    `for_it`: we gave it one of somebody whom it does not hear.
+    """
 
     channel: ChannelId
     peer: PeerId
+    for_it: bool = False
 
 
 class Observed(Struct, frozen=True):

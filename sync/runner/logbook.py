@@ -289,7 +289,8 @@ class Logbook:
         notes = self._notes
         match effect:
             case values.BroadcastStored(message_id, None):
-                asker = group.sds.repairs.answering.asked_by.get(message_id)
+                given = group.sds.repairs.answering.given.get(message_id)
+                asker = None if given is None else given.requester
                 answered = LogKind.REPAIR_ANSWERED
                 notes.append(Note(channel, answered, asker, message_id, None, None, ANSWER))
             case values.BroadcastStored(message_id):

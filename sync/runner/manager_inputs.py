@@ -31,7 +31,7 @@ def manager_input(channel: ChannelId, effect: ForTheManager, logs: Sized) -> man
         case values.Sought():
             return managing.Sought(channel, effect.peers, effect.why, effect.once)
         case values.Relayed():
-            return managing.Relayed(channel, effect.peer)
+            return managing.Relayed(channel, effect.peer, effect.for_it)
         case values.LiveBegan():
             return managing.WentLive(channel, effect.peer)
         case values.Observed():

@@ -77,8 +77,8 @@ class Answering:
 
     def __init__(self, me: PeerId) -> None:
         self.answers: dict[MessageId, Answer] = {}
-        self.asked_by: dict[MessageId, PeerId] = {}
-        """Requesters of what was answered last."""
+        self.given: dict[MessageId, Answer] = {}
+        """The last answers: those that became due together."""
         self.forestalled: deque[Forestalled] = deque(maxlen=FORESTALLED_MAX)
         """The last answers that others gave before us."""
         self.declined = 0
@@ -141,10 +141,10 @@ class Answering:
     def due(self, now: Nanos) -> list[MessageId]:
         """Return what to answer now ("Incoming Repair Request Buffer Sweep")."""
         due: list[MessageId] = []
-        self.asked_by.clear()
+        self.given.clear()
         while (t_resp := self.deadline()) is not None and t_resp <= now:
             message_id = heapq.heappop(self._heap)[1]
-            self.asked_by[message_id] = self.answers.pop(message_id).requester
+            self.given[message_id] = self.answers.pop(message_id)
             self._note_answered(message_id)
             due.append(message_id)
         return due

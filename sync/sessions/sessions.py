@@ -50,6 +50,7 @@ from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session
 from sync.sessions.table import LIVE_OF_NODE_MAX, Table
 from sync.sessions.values import (
     RELAY,
+    RELAYS,
     SHARE,
     Accepted,
     AcceptedState,
@@ -265,8 +266,9 @@ class Sessions:
 
     @property
     def relays(self) -> list[PeerId]:
-        """Peers with whom we began a live session because somebody is heard through them."""
-        return [one.peer for one in self._table.live if one.initiated and one.why == RELAY]
+        """Peers with whom we began a live session so that one hears somebody through the other."""
+        ours = [one for one in self._table.live if one.initiated]
+        return [one.peer for one in ours if one.why in {RELAY, RELAYS}]
 
     def is_live(self, number: SessionId) -> bool:
         """Return whether a stream is that of a live session."""
@@ -383,7 +385,7 @@ class Sessions:
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
-        session.needed = session.initiated and session.stays
+        session.needed = session.initiated and session.stays and session.why != RELAYS
         session.stays = self._may_stay(session) and (session.stays or not session.initiated)
         room = partial(self._room, session)
         heights, terms = self._holdings.heights, self._terms

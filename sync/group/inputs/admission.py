@@ -190,6 +190,7 @@ def pass_on(  # a place of a log
     """Tell live sessions, and those about to be, of what is stored."""
     if not group.sessions.passes_on:
         return []
+    group.relays.stored(author, group.now)
     return group.feed_sessions(session_values.Stored(author, log, seq, sync_id, via))
 
 

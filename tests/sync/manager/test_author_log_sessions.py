@@ -11,7 +11,7 @@ from sync.manager.ends import RETRY_FIRST
 from sync.manager.histories import AWAY, COMPARED_MAX, NEVER, Histories
 from sync.manager.live_sessions import RELAYS_MAX
 from sync.manager.registry import WITH_P2PANDA
-from sync.manager.schedule import Manager
+from sync.manager.schedule import UNBEGUN_AFTER, Manager
 from sync.manager.values import (
     Announced,
     Asked,
@@ -28,7 +28,7 @@ from sync.manager.values import (
 )
 from sync.manager.wishes import AGAIN_MAX, ASKED, MANY_CAME, NEW_LINK, PUSHED_MANY
 from sync.p2panda.session import SET_LOGS
-from sync.sessions.values import PUT_OFF, RELAY, Mode, Outcome
+from sync.sessions.values import PUT_OFF, RELAY, RELAYS, Mode, Outcome
 
 LOBBY, OTHER = ChannelId("c0" * 16), ChannelId("c1" * 16)
 ME, PEER = PeerId("11" * 32), PeerId("22" * 32)
@@ -44,12 +44,12 @@ def linked(compared: Nanos | None = None, *, logs: int = 3, offers: bool = True)
 
 
 def meeting(
-    compared: Nanos | None = None, *, logs: int = 3, offers: bool = True
+    compared: Nanos | None = None, *, logs: int = 3, offers: bool = True, dialled: bool = False
 ) -> tuple[Manager, list[Start]]:
     made = Manager(ME, random.Random(0), WITH_P2PANDA)
     if compared is not None:
         made.handle(Compared(LOBBY, ((PEER, compared),)), NOW)
-    began = [*made.handle(Joined(LOBBY, PEER, logs=logs), NOW)]
+    began = [*made.handle(Joined(LOBBY, PEER, logs=logs, dialled=dialled), NOW)]
     began += made.handle(Announced(LOBBY, PEER, frozenset({"p2panda"})), NOW)
     channels = frozenset({LOBBY} if offers else ())
     began += made.handle(LogsOffered(PEER, channels), NOW)
@@ -184,8 +184,8 @@ def test_of_too_many_peers_the_one_compared_longest_ago_is_forgotten() -> None:
 LIVE_OVER = Ended(LOBBY, PEER, Outcome.NOT_CONVERGED, mode=Mode.LIVE)
 
 
-def compared() -> Manager:
-    made, _ = meeting(NOW)
+def compared(*, dialled: bool = False) -> Manager:
+    made, _ = meeting(NOW, dialled=dialled)
     made.handle(CONVERGED, NOW)
     return made
 
@@ -241,6 +241,34 @@ def test_one_that_the_peer_wanted_is_the_peers_to_begin_anew() -> None:
     made.handle(LIVE_OVER, NOW)
 
     assert made.handle(Tick(), NOW + RETRY_FIRST) == []
+
+
+def test_who_needs_us_and_begins_nothing_is_asked_to_stay_if_we_dialled_it() -> None:
+    dialled, other = compared(dialled=True), compared()
+    for made in (dialled, other):
+        assert made.handle(Relayed(LOBBY, PEER, for_it=True), NOW) == []
+
+    [start] = dialled.handle(Tick(), NOW + UNBEGUN_AFTER)
+
+    assert (start.why, start.live) == (RELAYS, True)
+    assert other.handle(Tick(), NOW + UNBEGUN_AFTER) == []
+
+
+def test_who_can_dial_us_begins_itself() -> None:
+    made = compared(dialled=True)
+    made.handle(Joined(LOBBY, PEER), NOW)  # it dialled us, too
+    made.handle(Relayed(LOBBY, PEER, for_it=True), NOW)
+
+    assert not [one for one in made.handle(Tick(), NOW + UNBEGUN_AFTER) if one.live]
+
+
+def test_who_needs_us_and_has_begun_is_not_asked() -> None:
+    made = compared(dialled=True)
+    made.handle(Relayed(LOBBY, PEER, for_it=True), NOW)
+
+    made.handle(WentLive(LOBBY, PEER), NOW)
+
+    assert made.handle(Tick(), NOW + UNBEGUN_AFTER) == []
 
 
 def test_who_offers_nothing_is_no_relay() -> None:

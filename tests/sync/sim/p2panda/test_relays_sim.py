@@ -1,15 +1,18 @@
 """Meshes that are not full: what is new takes one live session a hop, once somebody was heard."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
+from sync.group.relays import RELAYED_WITHIN
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import WAKU_ONLY, WITH_P2PANDA
 from sync.sessions.table import LIVE_FOR_OTHERS_MAX, LIVE_MAX
-from sync.sim.network import PERFECT, Link
+from sync.sim.network import PERFECT
 from sync.sim.shapes import line, unlinked
 from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
 
 HEARD: Nanos = 60 * SECOND
 """By then a line of each has come everywhere by repairs and by comparing."""
@@ -21,10 +24,12 @@ HOP: Nanos = 150 * MILLISECOND
 """Two frames of at most 50 ms, and the turns of two nodes."""
 
 
-def apart(rooms: tuple[int, ...], seed: int, link: Link = PERFECT) -> World:
+def apart(rooms: tuple[int, ...], seed: int, walls: Iterable[tuple[int, int]] = ()) -> World:
     """Return a world where each reaches its room alone, and rooms have one link."""
-    world = World(sum(rooms), seed, link, LOGS)
+    world = World(sum(rooms), seed, PERFECT, LOGS)
     world.network.cuts |= unlinked(rooms)
+    for one, other in walls:
+        world.wall_off(one, other)
     world.run(10 * SECOND)
     return world
 
@@ -98,8 +103,39 @@ def copies(world: World) -> Counter[int]:
     return counted
 
 
-def test_in_a_full_mesh_nobody_is_live() -> None:
-    world = all_heard(World(5, 1, terms=LOGS))
+@pytest.mark.parametrize("seed", with_grid([1, 2], range(3, 9)))
+def test_a_relay_behind_a_firewall_begins_what_the_ends_cannot(seed: int) -> None:
+    world = apart(line(3), seed, walls=[(0, 1), (2, 1)])
+    all_heard(world, rounds=2)
+
+    for writer in (0, 2):
+        world.write_text(writer, f"again of {writer}")
+        world.run(2 * HOP)
+        assert world.converged(), f"of {writer}"
+
+    world.check()
+
+
+def test_a_relay_behind_a_firewall_stays_while_somebody_is_heard_through_it() -> None:
+    world = all_heard(apart(line(3), 1, walls=[(2, 1)]), rounds=2)
+    for number in range(5):
+        world.write_text(0, f"line {number}")
+        world.run(RELAYED_WITHIN // 2)
+
+    world.write_text(0, "a last line")
+    world.run(2 * HOP)
+    assert world.converged()
+    world.run(HOUR + MINUTE)
+
+    assert set(live(world).values()) == {0}
+
+
+@pytest.mark.parametrize("walls", [[], [(one, 0) for one in range(1, 5)]])
+def test_in_a_full_mesh_nobody_is_live(walls: list[tuple[int, int]]) -> None:
+    world = World(5, 1, terms=LOGS)
+    world.network.walls |= set(walls)
+
+    all_heard(world)
 
     assert set(live(world).values()) == {0}
 
