@@ -6,7 +6,7 @@ from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import time_of_day
 from chat_tui.wording.acts import plainly_called
 from chat_tui.wording.glyphs import DELETED, EDITED, FOLDED, LATE, UNICODE, hidden_by
-from chat_tui.wording.reactions import summary
+from chat_tui.wording.reactions import summary_of
 from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
@@ -79,7 +79,7 @@ def in_words(line: Line) -> str:
         return FOLDED
     edited = f" {EDITED}" if line.edited else ""
     edited += f" {LATE}" if line.late is Lateness.BEYOND else ""
-    reactions = summary(line.reactions, UNICODE)
+    reactions = summary_of(line, UNICODE)
     return f"{text}{edited}" + (f" [{', '.join(reactions)}]" if reactions else "")
 
 
@@ -98,7 +98,7 @@ def announced(event: LineChanged, who: str) -> list[str]:
     elif event.rewritten:
         sentences.append(f"The message of {who} of {when} is as before: {clean_text(line.text)}")
     if event.reacted and not line.deleted:
-        reactions = ", ".join(summary(line.reactions, UNICODE)) or "none any more"
+        reactions = ", ".join(summary_of(line, UNICODE)) or "none any more"
         quote = quoted(line.text)
         sentences.append(f'Reactions to the message of {who} of {when}, "{quote}": {reactions}.')
     return sentences

@@ -7,6 +7,7 @@ from chat_tui.text.safe_text import clean_text
 from chat_tui.wording.acts import name_of
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.reactions import label as emoji_label
+from chat_tui.wording.reactions import left_out
 from sync.entries.changes import Edit, Redaction
 from sync.entries.entry import decode_text
 from sync.errors import DecodeError
@@ -41,11 +42,12 @@ def changes(known: Known, glyphs: Glyphs) -> list[Part]:
             when = stamp(one.created_ns, line.created_ns)
             lines.append(Said(f"{when} changed to: {_one_line(one.change.text)}"))
         told.append(Part("Edited", tuple(lines)))
-    if line.reactions:
+    if line.reacted_to:
         who = [
             f"{emoji_label(one.emoji, glyphs)} {listed([known.name(by) for by in one.who])}"
             for one in line.reactions
         ]
+        who += left_out(line.more_kinds, line.more_reactors)
         told.append(single("Reactions", " · ".join(who)))
     return told
 

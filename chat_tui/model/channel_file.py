@@ -20,6 +20,7 @@ from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.acts import SIGN, sentence
 from chat_tui.wording.json_events import message, to_json
+from chat_tui.wording.reactions import left_out
 from chat_tui.wording.replies import above
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, PeerId
@@ -173,6 +174,7 @@ def _said(line: Line) -> str:
 
 def _reactions(line: Line) -> str:
     shown = [f"{clean_nick(one.emoji)} {one.count}" for one in line.reactions]
+    shown += left_out(line.more_kinds, line.more_reactors)
     return f" [{', '.join(shown)}]" if shown else ""
 
 

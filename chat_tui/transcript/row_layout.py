@@ -134,7 +134,7 @@ def estimate(row: Row, shape: Shape, *, whole: bool = False) -> int:
         + min(text, most)
         + bool(row.quote)
         + (offer_of(row) is not None)
-        + bool(row.line.reactions)
+        + row.line.reacted_to
         + bool(row.read_by)
     )
 
@@ -216,18 +216,18 @@ def _with_words(laid: LaidText, row: Row, shape: Shape, style: StyleOf) -> list[
 
 
 def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
-    if not row.line.reactions or row.folds:
+    if not row.line.reacted_to or row.folds:
         return []
-    lines = rows(row.line.reactions, shape.glyphs, shape.text_width)
+    lines = rows(row.line, shape.glyphs, shape.text_width)
     return [Strip([Segment(" " * shape.gutter + unjoined(line), style("time"))]) for line in lines]
 
 
 def reaction_at(laid: Laid, line: int, cell: int, shape: Shape) -> str | None:
     """Return the emoji of the reaction at a cell of a row's line; None if none is there."""
     row, number = laid.row, line - laid.mark_at - 1 - (offer_of(laid.row) is not None)
-    if number < 0 or cell < shape.gutter or not row.line.reactions or row.folds:
+    if number < 0 or cell < shape.gutter or not row.line.reacted_to or row.folds:
         return None
-    lines = rows(row.line.reactions, shape.glyphs, shape.text_width)
+    lines = rows(row.line, shape.glyphs, shape.text_width)
     item = item_at(lines[number], cell - shape.gutter) if number < len(lines) else None
     return None if item is None else reacted_in(item, row.line.reactions, shape.glyphs)
 

@@ -78,6 +78,8 @@ def message(line: Line, name: Name) -> Json:
         "hidden_by": None if line.hidden_by is None else line.hidden_by.peer,
         "late": None if line.late is Lateness.IN_TIME else line.late.name.lower(),
         "reactions": [structs.asdict(reaction) for reaction in line.reactions],
+        "more_kinds": line.more_kinds,
+        "more_reactors": line.more_reactors,
         "delivery": None if line.delivery is None else line.delivery.value,
         "waits": line.waits,
         "reply_to": line.reply_to,

@@ -12,9 +12,10 @@ from rich.cells import cell_len, split_graphemes
 from chat_tui.text.emoji import EMOJI
 from chat_tui.text.safe_text import clean_text, clip_cells, wrap
 from chat_tui.wording.glyphs import ASCII, Glyphs
+from sync.entries.changes import MORE_REACTORS_MAX
 from sync.errors import LocalError
 from sync.machine import PeerId
-from sync.view.view import Reaction
+from sync.view.view import Line, Reaction
 
 NAMES: Final = {
     "+1": "👍",
@@ -116,17 +117,35 @@ def summary(reactions: Sequence[Reaction], glyphs: Glyphs) -> list[str]:
     return [f"{one} {len(by)}{' (you)' if one in mine else ''}" for one, by in who.items()]
 
 
-def rows(reactions: Sequence[Reaction], glyphs: Glyphs, width: int) -> list[str]:
+def summary_of(line: Line, glyphs: Glyphs) -> list[str]:
+    """Return what is to be said of the reactions to a message: `summary`, and what that leaves out.
+
+    Nothing if nobody reacts.
+    """
+    return [*summary(line.reactions, glyphs), *left_out(line.more_kinds, line.more_reactors)]
+
+
+def left_out(kinds: int, reactors: int) -> list[str]:
+    """Return that there are so many more kinds, and so many more people who react."""
+    said = [f"… {kinds:,} more"] if kinds else []
+    if reactors:
+        more = "or more" if reactors >= MORE_REACTORS_MAX else "more"
+        said.append(f"… {reactors:,} {more} {'person' if reactors == 1 else 'people'}")
+    return said
+
+
+def rows(line: Line, glyphs: Glyphs, width: int) -> list[str]:
     """Return the lines of reactions; if there are many, ours and the most frequent ones."""
-    lines = wrap(joined(summary(reactions, glyphs)), width)
+    lines = wrap(joined(summary_of(line, glyphs)), width)
     if len(lines) <= ROWS_MAX:
         return lines
-    items = summary(sorted(reactions, key=lambda one: (not one.mine, -len(one.who))), glyphs)
-    fitting = sum(len(line.split("  ")) for line in lines[:ROWS_MAX])
+    ranked = sorted(line.reactions, key=lambda one: (not one.mine, -len(one.who)))
+    items = summary(ranked, glyphs)
+    fitting = sum(len(each.split("  ")) for each in lines[:ROWS_MAX])
     while len(lines) > ROWS_MAX and fitting:
         fitting -= 1
-        more = f"… {len(items) - fitting:,} more"
-        lines = wrap(joined([*items[:fitting], more]), width)
+        more = left_out(len(items) - fitting + line.more_kinds, line.more_reactors)
+        lines = wrap(joined([*items[:fitting], *more]), width)
     return lines
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from storage.sqlite.columns import STATUS, delivery_of, from_u64, message_id
 from storage.sqlite.looks import (
+    ANY_COUNTS,
     REPLACES,
     TAKES_BACK,
     WRITES,
@@ -44,7 +45,7 @@ from sync.entries.changes import (
 from sync.entries.entry import Entry, Kind, Text
 from sync.group.records import Altered
 from sync.group.status import Status
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 """Channel, target, what it does (edits or hides: 0, reacts: 1, replaces: 2, takes back: 3), author:
@@ -60,10 +61,8 @@ STORE: Final = """
 """
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
-OF_TARGETS: Final = "SELECT DISTINCT channel, target FROM (VALUES"
-OF_TARGETS_REST: Final = (
-    ") CROSS JOIN changes ON channel = column1 AND target = column2 WHERE counts"
-)
+OF_TARGETS: Final = "SELECT column1, column2 FROM (VALUES"
+OF_TARGETS_REST: Final = f") WHERE {ANY_COUNTS}"
 OF_MESSAGES: Final = "SELECT channel, target, reacts, author FROM (VALUES"
 OF_MESSAGES_REST: Final = ") CROSS JOIN changes ON message_id = column2 WHERE channel = column1"
 TARGETS: Final = """
@@ -152,11 +151,12 @@ def settle(
     stored: Sequence[Stored],
     moved: Sequence[Place],
     hides: Callable[[Entry], bool] = nobody_hides,
+    me: PeerId | None = None,
 ) -> list[Altered]:
     """Work out what counts now that messages were stored, and others have another status.
 
     Also keeps the search index to what is shown: the words of what was stored are in it. `hides`
-    says of a redaction whether its author might hide lines of others.
+    says of a redaction whether its author might hide lines of others, `me` whose disk this is.
     """
     changing = [
         (one, change)
@@ -172,10 +172,10 @@ def settle(
     keys |= set(select_for_rows(db, OF_MESSAGES, moved, OF_MESSAGES_REST))
     keys |= _taken_back_by(db, keys)
     targets = _targets(db, {*came, *[key[:2] for key in keys]})
-    before = _looks(db, targets)
+    before = _looks(db, targets, me)
     execute_for_rows(db, STORE, [_row(one, change, hides) for one, change in changing])
     _recount(db, sorted(keys))
-    after = _looks(db, targets)
+    after = _looks(db, targets, me)
     _index(db, targets, _but(before, lines), after)
     shown = _but(before, [*lines, *moved])
     return [altered for one in targets for altered in _difference(one, shown, after)]
@@ -251,8 +251,10 @@ def words_of(db: sqlite3.Connection, after: int, until: int) -> list[tuple[int, 
     return [(number, words.nick, words.text) for number, words in found if words is not None]
 
 
-def _looks(db: sqlite3.Connection, targets: Sequence[_Target]) -> dict[Place, Look]:
-    return looks_of(db, [(*target.place, target.author) for target in targets])
+def _looks(
+    db: sqlite3.Connection, targets: Sequence[_Target], me: PeerId | None = None
+) -> dict[Place, Look]:
+    return looks_of(db, [(*target.place, target.author) for target in targets], me)
 
 
 def _recount(db: sqlite3.Connection, keys: Sequence[Key]) -> None:
@@ -281,7 +283,7 @@ def _difference(
             look=new,
             rewritten=(old.text, old.hidden, old.hidden_by)
             != (new.text, new.hidden, new.hidden_by),
-            reacted=old.reactions != new.reactions,
+            reacted=old.reacted != new.reacted,
             loading=target.status == STATUS[Status.LOADING],
         )
 

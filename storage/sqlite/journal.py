@@ -168,7 +168,7 @@ class SqliteJournal:
         """
         try:
             altered, contradictions = await self._database.write(
-                partial(_commit, records, self._runs, self._hides)
+                partial(_commit, records, self._runs, self._me, self._hides)
             )
         except StorageError:
             self._runs = Runs()  # which remembers what is not here
@@ -246,7 +246,7 @@ class SqliteJournal:
         def write(
             records: Sequence[Replayed], runs: Runs, bulk: Bulk, db: sqlite3.Connection
         ) -> list[Contradiction]:
-            return _commit(records, runs, self._hides, db, bulk)[1]
+            return _commit(records, runs, self._me, self._hides, db, bulk)[1]
 
         return SqliteSwap(self._database, bytes.fromhex(channel), replay, write, self._note_swapped)
 
@@ -295,6 +295,7 @@ class SqliteJournal:
 def _commit(  # noqa: PLR0915  # an arm for each kind of record
     records: Sequence[Replayed],
     runs: Runs,
+    me: PeerId,
     hides_by: Callable[[sqlite3.Connection], Hides],
     db: sqlite3.Connection,
     bulk: Bulk | None = None,
@@ -347,7 +348,7 @@ def _commit(  # noqa: PLR0915  # an arm for each kind of record
     keep_governance(db, governance)
     keep_state(db, state)
     keep_staged(db, staged)
-    altered = changes.settle(db, stored, list(statuses), hides_by(db))
+    altered = changes.settle(db, stored, list(statuses), hides_by(db), me)
     found = found_at_commit(db, stored, runs) if stored else []
     if discarded:
         from storage.sqlite.damage.mending import set_aside  # noqa: PLC0415  # few disks rot

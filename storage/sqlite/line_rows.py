@@ -46,7 +46,7 @@ def lines_of_rows(
             rows.append(row)
         else:
             damaged.append(row[:2])
-    looks = looks_of(db, [row[:3] for row in rows])
+    looks = looks_of(db, [row[:3] for row in rows], me)
     lines = [_line(me, row, db) for row in rows]
     if looks:
         lines = [

@@ -8,11 +8,21 @@ from storage.sqlite.columns import STATUS, message_id, peer_id, to_u64
 from storage.sqlite.payloads import change_in
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from sync.entries.changes import REACTORS_MAX, Change, Look, Redaction, put_together
-from sync.entries.entry import Kind, Text, decode_text
+from sync.entries.changes import (
+    MORE_REACTORS_MAX,
+    REACTORS_MAX,
+    Change,
+    Look,
+    Redaction,
+    put_together,
+)
+from sync.entries.entry import HASH_SIZE, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group.status import Status
 from sync.machine import PeerId
+
+NO_EMOJI: Final = 2 + HASH_SIZE
+"""Bytes of a reaction that was taken back: its target, with a tag and a length before it."""
 
 WRITES, REACTS, REPLACES, TAKES_BACK = 0, 1, 2, 3
 """Values of `changes.reacts`: an edit or a redaction; a reaction; a text that stands for
@@ -33,10 +43,19 @@ def not_taken_back(changes: str) -> str:
 
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
-TOUCHED: Final = "SELECT DISTINCT column1, column2, column3, reacts FROM (VALUES"
-TOUCHED_REST: Final = (
-    ") CROSS JOIN changes ON changes.channel = column1 AND target = column2 WHERE counts"
-)
+ANY_COUNTS: Final = """
+    EXISTS (SELECT 1 FROM changes WHERE channel = column1 AND target = column2 AND counts)
+"""
+TOUCHED: Final = "SELECT column1, column2, column3, kinds.reacts FROM (VALUES"
+# A look-up for each value of `reacts`, not a row for each of thousands of changes.
+TOUCHED_REST: Final = f"""
+    ) CROSS JOIN (SELECT {WRITES} AS reacts UNION ALL SELECT {REACTS} UNION ALL SELECT {REPLACES})
+        AS kinds
+    WHERE {ANY_COUNTS} AND EXISTS (
+        SELECT 1 FROM changes WHERE changes.channel = column1 AND target = column2
+            AND changes.reacts = kinds.reacts AND counts
+    )
+"""  # noqa: S608  # numbers of ours
 WROTE: Final = """
     SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
         waku_hash, body_size, payload, column1, column2, messages.kind FROM (VALUES
@@ -47,13 +66,22 @@ WROTE_REST: Final = """
     CROSS JOIN messages ON messages.number = changes.number
 """
 REACTED: Final = WROTE
-# A number of ours stands in it, nothing of anybody else's.
+# Numbers of ours stand in these, nothing of anybody else's.
 REACTED_REST: Final = f"""
     ) CROSS JOIN messages ON messages.number IN (
         SELECT changes.number FROM changes
         WHERE changes.channel = column1 AND target = column2 AND reacts = 1 AND counts
         ORDER BY changes.author LIMIT {REACTORS_MAX}
     ) ORDER BY messages.author
+"""  # noqa: S608
+OWN_REACTED_REST: Final = WROTE_REST.replace("reacts = 0", "reacts = 1")
+MORE_REACTED: Final = "SELECT column1, column2, count(*) FROM (VALUES"
+MORE_REACTED_REST: Final = f"""
+    ) CROSS JOIN messages ON messages.number IN (
+        SELECT changes.number FROM changes
+        WHERE changes.channel = column1 AND target = column2 AND reacts = 1 AND counts
+        ORDER BY changes.author LIMIT {MORE_REACTORS_MAX} OFFSET {REACTORS_MAX}
+    ) WHERE body_size > {NO_EMOJI} AND messages.author IS NOT column3 GROUP BY column1, column2
 """  # noqa: S608
 
 REWRITING: Final = (Kind.EDIT, Kind.REACTION)
@@ -90,11 +118,14 @@ Rank: TypeAlias = tuple[int, bytes]
 
 
 def looks_of(
-    db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
+    db: sqlite3.Connection,
+    lines: Sequence[tuple[bytes, bytes, bytes]],
+    me: PeerId | None = None,
 ) -> dict[Place, Look]:
     """Return what changes have made of messages: (channel, id, author) each.
 
-    Nearly all of a page are as they were written, which is one look-up each.
+    Nearly all of a page are as they were written, which is one look-up each. Reactions of `me` are
+    told however many others react.
     """
     touched: dict[int, list[Row]] = {}
     for *line, reacts in select_for_rows(db, TOUCHED, lines, TOUCHED_REST):
@@ -113,19 +144,34 @@ def looks_of(
             hidden.setdefault(place, author)
         elif author == authors[place] and rank > ranks.get(place, NONE):
             wrote[place] = Redaction(message_id(place[1]))
-    reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
-    for place, who, _, change in _changes(db, REACTED, answered, REACTED_REST):
-        reacted.setdefault(place, []).append((peer_id(who), change))
+    reacted, more = _reacted(db, answered, me)
     replaced = set(select_for_rows(db, REPLACED, touched.get(REPLACES, ()), REPLACED_REST))
     return {
         place: put_together(
             wrote.get(place),
             reacted.get(place, ()),
+            more_reactors=more.get(place, 0),
             replaced=place in replaced,
             hidden_by=peer_id(hidden[place]) if place in hidden else None,
         )
         for place in wrote.keys() | reacted.keys() | replaced | hidden.keys()
     }
+
+
+def _reacted(
+    db: sqlite3.Connection, places: Sequence[Place], me: PeerId | None
+) -> tuple[dict[Place, list[tuple[PeerId, Change]]], dict[Place, int]]:
+    """Return the reactions to messages that are told, and how many authors react besides."""
+    reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
+    for place, who, _, change in _changes(db, REACTED, places, REACTED_REST):
+        reacted.setdefault(place, []).append((peer_id(who), change))
+    ours = None if me is None else bytes.fromhex(me)
+    crowded = [(*place, ours) for place, told in reacted.items() if len(told) >= REACTORS_MAX]
+    for place, who, _, change in _changes(db, REACTED, crowded, OWN_REACTED_REST):
+        if all(author != me for author, _ in reacted[place]):
+            reacted[place].append((peer_id(who), change))
+    counted = select_for_rows(db, MORE_REACTED, crowded, MORE_REACTED_REST)
+    return reacted, {(channel, target): count for channel, target, count in counted}
 
 
 def withheld_among(db: sqlite3.Connection, places: Sequence[Place]) -> list[Place]:

@@ -1,10 +1,17 @@
 """Stored messages, read again: the bytes are those that were checked on their one way in."""
 
+from functools import lru_cache
+from typing import Final
+
 from sync.entries.changes import Change
 from sync.entries.changes import decode as decode_change
-from sync.entries.entry import Entry, open_content
+from sync.entries.entry import Entry, Kind, open_content
 from sync.errors import DecodeError, StorageError
 from sync.sds.message import Message
+
+REACTIONS_KNOWN: Final = 1024
+"""Bodies of reactions kept parsed, half a kilobyte each at most: those to a message are all read
+again for each further one."""
 
 
 def message_of(payload: bytes) -> Message:
@@ -40,9 +47,14 @@ def change_in(kind: int, body: bytes) -> Change:
         StorageError: it is not what was stored.
     """
     try:
-        return decode_change(kind, body)
+        return _reactions_in(body) if kind == Kind.REACTION else decode_change(kind, body)
     except DecodeError as error:
         raise _damaged(error) from error
+
+
+@lru_cache(REACTIONS_KNOWN)
+def _reactions_in(body: bytes) -> Change:
+    return decode_change(Kind.REACTION, body)
 
 
 def _damaged(error: DecodeError) -> StorageError:

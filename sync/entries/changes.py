@@ -32,9 +32,13 @@ EMOJI_MAX: Final = 16
 EMOJIS_MAX: Final = 8
 """Reactions of one author to one message: more would push the text it belongs to off the screen."""
 
-REACTORS_MAX: Final = 1000
-"""Authors whose reactions to one message are counted, the first by key: a page of history must not
-take longer for a message that a flood of made-up authors has reacted to."""
+REACTORS_MAX: Final = 200
+"""Authors whose reactions to one message are told, the first by key, and ourselves: all of them are
+read, and shown, again for each further one, which a flood of made-up authors can send by thousands.
+"""
+
+MORE_REACTORS_MAX: Final = 1000
+"""Authors beyond those who are counted; of more it is said that there are so many."""
 
 NOT_HERE: Final = (
     "That message is not in this channel here, or still on its way: name another one, or wait."
@@ -110,6 +114,8 @@ class Look(Struct, frozen=True):
     deleted: bool = False
     reactions: tuple[tuple[PeerId, tuple[str, ...]], ...] = ()
     """Reactions by author."""
+    more_reactors: int = 0
+    """Further authors who react, counted up to `MORE_REACTORS_MAX`."""
     replaced: bool = False
     """Whether its author wrote it anew."""
     hidden_by: PeerId | None = None
@@ -119,6 +125,11 @@ class Look(Struct, frozen=True):
     def hidden(self) -> bool:
         """True if nothing of the message is shown."""
         return self.deleted or self.replaced or self.hidden_by is not None
+
+    @property
+    def reacted(self) -> tuple[object, int]:
+        """All that is told of reactions."""
+        return (self.reactions, self.more_reactors)
 
 
 UNCHANGED: Final = Look()
@@ -244,16 +255,20 @@ def nobody_hides(_redaction: Entry) -> bool:
 
 
 def look_of(
-    target: Entry, entries: Iterable[Entry], hides: Callable[[Entry], bool] = nobody_hides
+    target: Entry,
+    entries: Iterable[Entry],
+    hides: Callable[[Entry], bool] = nobody_hides,
+    me: PeerId | None = None,
 ) -> Look:
     """Return what `target` looks like, all `entries` that may change it being delivered.
 
     Entries that take back any of these are among them. `hides` says whether the author of a
-    redaction might hide lines of others at the cut that it names.
+    redaction might hide lines of others at the cut that it names. The reactions of `me` are told
+    however many others react.
     """
     wrote: Change | None = None
     others: dict[PeerId, Entry] = {}
-    reacted: dict[PeerId, Change] = {}
+    reacted: dict[PeerId, Reactions] = {}
     replaced = False
     touching = [(one, touch) for one in entries if (touch := touched_by(one)) is not None]
     back = {
@@ -275,14 +290,23 @@ def look_of(
             replaced = replaced or entry.header.lamport < target.header.lamport
         elif not isinstance(change, TakenBack):
             wrote = change
-    by_author = [(author, reacted[author]) for author in sorted(reacted)]
+    ranked = [(author, reacted[author]) for author in sorted(reacted)]
+    told, others_too = ranked[:REACTORS_MAX], ranked[REACTORS_MAX:]
+    own = [one for one in others_too if one[0] == me]
+    more = [author for author, change in others_too[:MORE_REACTORS_MAX] if change.emojis]
     hiding = [
         (one.header.lamport, one.message_id, one.header.author)
         for one in others.values()
         if one.header.kind == Kind.REDACTION and hides(one)
     ]
     *_, hidden_by = min(hiding, default=(None,))
-    return put_together(wrote, by_author, replaced=replaced, hidden_by=hidden_by)
+    return put_together(
+        wrote,
+        [*told, *own],
+        more_reactors=len([author for author in more if author != me]),
+        replaced=replaced,
+        hidden_by=hidden_by,
+    )
 
 
 def _is_taken_back(entry: Entry, back: Iterable[tuple[PeerId, MessageId, int]]) -> bool:
@@ -297,6 +321,7 @@ def put_together(
     wrote: Change | None,
     reacted: Iterable[tuple[PeerId, Change]],
     *,
+    more_reactors: int = 0,
     replaced: bool = False,
     hidden_by: PeerId | None = None,
 ) -> Look:
@@ -304,7 +329,8 @@ def put_together(
 
     Args:
         wrote: the edit or redaction of its author, if any.
-        reacted: the reactions of everybody, by author.
+        reacted: the reactions that are told, by author.
+        more_reactors: how many authors react besides.
         replaced: whether a text of its author stands for it.
         hidden_by: the admin who has hidden it.
     """
@@ -314,7 +340,8 @@ def put_together(
     return Look(
         text=wrote.text if isinstance(wrote, Edit) else None,
         deleted=isinstance(wrote, Redaction),
-        reactions=tuple([one for one in reactions[:REACTORS_MAX] if one[1]]),
+        reactions=tuple([one for one in reactions if one[1]]),
+        more_reactors=more_reactors,
         replaced=replaced,
         hidden_by=hidden_by,
     )

@@ -217,7 +217,8 @@ class Disk:
         row = self.rows.get(message_id)
         if changes is None or row is None or row.status not in SHOWN:
             return UNCHANGED
-        return look_of(row.message.entry, self._counting(message_id), partial(hides, self.ops))
+        counting = self._counting(message_id)
+        return look_of(row.message.entry, counting, partial(hides, self.ops), self.me)
 
     def _counting(self, message_id: MessageId) -> list[Entry]:
         """Return the changes of a message that have effect."""
@@ -270,7 +271,7 @@ class Disk:
                 look=look,
                 rewritten=(look.text, look.hidden, look.hidden_by)
                 != (before.text, before.hidden, before.hidden_by),
-                reacted=look.reactions != before.reactions,
+                reacted=look.reacted != before.reacted,
                 loading=row.status is Status.LOADING,
             )
         ]

@@ -62,7 +62,12 @@ class Line(Struct, frozen=True):
     deleted: bool = False
     """Whether its author has hidden it: `text` is empty then."""
     reactions: tuple[Reaction, ...] = ()
-    """The most frequent first."""
+    """The most frequent first, and ours; of those that are left out, the next two tell how many."""
+    more_kinds: int = 0
+    """Kinds of reactions that are not among `reactions`."""
+    more_reactors: int = 0
+    """People whose reactions are in none of these numbers; so many or more, if it is
+    `MORE_REACTORS_MAX`."""
     parked: bool = False
     """Whether it is set aside until its time, which is far ahead by our clock; not delivered."""
     waits: bool = False
@@ -82,6 +87,11 @@ class Line(Struct, frozen=True):
     """The message that it answers, which may be none that is here; None for no reply."""
     replaces: MessageId | None = None
     """The message of its author that it says it was written for anew; None for nearly all."""
+
+    @property
+    def reacted_to(self) -> bool:
+        """True if anybody reacts to it."""
+        return bool(self.reactions or self.more_reactors)
 
     @property
     def position(self) -> Position:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from rich.style import Style
 
-from chat_tui.client.message_changes import announced
+from chat_tui.client.message_changes import announced, in_words
 from chat_tui.model.conversation import Conversation
 from chat_tui.model.event_feed import Feed
 from chat_tui.model.row import Changed
@@ -25,6 +25,7 @@ from chat_tui.wording.reactions import (
     rows,
     summary,
 )
+from sync.entries.changes import MORE_REACTORS_MAX
 from sync.sds.message import Delivery
 from sync.view.view import Line, LineChanged, MessageShown, Reaction
 from tests.support.chat_tui.chats import line_mode
@@ -195,8 +196,30 @@ def test_of_hundreds_of_reactions_ours_and_the_most_frequent_are_shown(
 
 @pytest.mark.parametrize("width", range(1, 9))
 def test_in_the_narrowest_window_there_is_an_end_to_reactions(width: int) -> None:
-    many = [Reaction(kind, 1, mine=False, who=(peer("bob"),)) for kind in sorted(EMOJI.values())]
-    assert "".join("".join(rows(many, UNICODE, width)).split()).endswith("more")
+    bob = (peer("bob"),)
+    many = tuple(Reaction(kind, 1, mine=False, who=bob) for kind in sorted(EMOJI.values()))
+    shown = rows(replace(line(1), reactions=many), UNICODE, width)
+    assert "".join("".join(shown).split()).endswith("more")
+
+
+def test_what_is_left_out_of_a_crowd_of_reactions_is_counted_wherever_they_are_said() -> None:
+    crowded = replace(line(1), reactions=(THUMBS,), more_kinds=12, more_reactors=MORE_REACTORS_MAX)
+    said = ["👍 2 (you)", "… 12 more", "… 1,000 or more people"]
+
+    out, lines = laid(crowded, 80, UNICODE)
+    told = json_events.message(crowded, lambda _: "#lobby")
+
+    assert "  ".join(one.strip() for one in lines[-out.below :]) == "  ".join(said)
+    assert in_words(crowded).endswith(f"[{', '.join(said)}]")
+    assert (told["more_kinds"], told["more_reactors"]) == (12, MORE_REACTORS_MAX)
+
+
+def test_a_crowd_of_which_nothing_is_told_is_counted() -> None:
+    crowded = replace(line(1), more_reactors=1)
+
+    out, lines = laid(crowded, 80, UNICODE)
+
+    assert [one.strip() for one in lines[-out.below :]] == ["… 1 more person"]
 
 
 def test_the_height_is_estimated_with_the_reactions() -> None:

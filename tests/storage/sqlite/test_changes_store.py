@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from storage.sqlite.migrations import MIGRATIONS
 from sync.entries.changes import (
     CHANGING,
+    MORE_REACTORS_MAX,
     REACTORS_MAX,
     Change,
     Edit,
@@ -239,17 +240,58 @@ async def test_a_flood_of_authors_is_counted_up_to_the_same_limit_as_everywhere(
     tmp_path: Path,
 ) -> None:
     target = Author("ann").write("cake?")
-    change = Reactions(target.entry.message_id, ("👍",))
-    flood = [
-        changed(Author(f"made up {number}"), change, target) for number in range(REACTORS_MAX + 5)
-    ]
+    liking = Reactions(target.entry.message_id, ("👍",))
+    authors = [Author(f"made up {number}") for number in range(REACTORS_MAX + 5)]
+    authors.sort(key=lambda one: one.peer_id)
+    flood = [changed(one, liking, target) for one in authors]
+    flood.append(changed(authors[-1], Reactions(target.entry.message_id, ()), target))
 
     async with opened(tmp_path / "chat.db") as store:
         [altered] = await store.journal.commit(stored(target, *flood))
         [line] = await shown(store)
 
     assert altered.look == look_of(target.entry, [one.entry for one in flood])
-    assert line.reactions[0].count == REACTORS_MAX
+    assert (line.reactions[0].count, line.more_reactors) == (REACTORS_MAX, 4)
+
+
+async def test_our_reactions_are_known_to_be_ours_however_many_authors_react(
+    tmp_path: Path,
+) -> None:
+    """Each that we add or take back says them all again."""
+    target, us = Author("ann").write("cake?"), Author("me")
+    made_up = [Author(f"made up {number}") for number in range(3 * REACTORS_MAX)]
+    before_us = [one for one in made_up if one.peer_id < ME][: REACTORS_MAX + 1]
+    assert len(before_us) == REACTORS_MAX + 1
+    ours = changed(us, Reactions(target.entry.message_id, ("🍰",)), target)
+    liking = Reactions(target.entry.message_id, ("👍",))
+    flood = [changed(one, liking, target) for one in before_us]
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(stored(target, *flood))
+        [altered] = await store.journal.commit(stored(ours))
+        [line] = await shown(store)
+
+    everything = [one.entry for one in (*flood, ours)]
+    assert altered.look == look_of(target.entry, everything, me=ME)
+    assert [one.emoji for one in line.reactions if one.mine] == ["🍰"]
+
+
+async def test_what_a_message_costs_does_not_grow_with_authors_beyond_those_told(
+    tmp_path: Path,
+) -> None:
+    target = Author("ann").write("cake?")
+    liking = Reactions(target.entry.message_id, ("👍",))
+    most = REACTORS_MAX + MORE_REACTORS_MAX
+    flood = [changed(Author(f"made up {number}"), liking, target) for number in range(most)]
+    last = max((Author(f"late {number}") for number in range(50)), key=lambda one: one.peer_id)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(stored(target, *flood))
+        told = await store.journal.commit(stored(changed(last, liking, target)))
+        [line] = await shown(store)
+
+    assert told == []
+    assert line.more_reactors == MORE_REACTORS_MAX
 
 
 async def test_changes_that_an_older_version_kept_count_from_the_update_on(

@@ -25,7 +25,7 @@ from sync.entries.changes import (
 from sync.entries.entry import TEXT_MAX, Kind
 from sync.errors import DecodeError, LocalError
 from sync.group.values import StoredMessage
-from sync.machine import MessageId, PeerId
+from sync.machine import MessageId
 from tests.support.sync.changed import changed
 from tests.support.sync.entries import Author
 
@@ -262,9 +262,18 @@ def test_the_newest_reactions_of_each_author_stand_for_all_before() -> None:
     assert shown.reactions == tuple(sorted(by.items()))
 
 
-def test_reactions_of_a_flood_of_authors_are_counted_up_to_a_limit() -> None:
-    change = Reactions(TARGET, ("👍",))
-    flood = [(PeerId(f"{number:064x}"), change) for number in range(REACTORS_MAX + 1)]
+def test_reactions_of_a_flood_of_authors_are_told_up_to_a_limit_and_the_rest_counted() -> None:
+    target = Author("ann").write("first")
+    authors = [Author(f"made up {number}") for number in range(REACTORS_MAX + 4)]
+    authors.sort(key=lambda one: one.peer_id)
+    liking = Reactions(target.entry.message_id, ("👍",))
+    *flood, last = [changed(one, liking, target).entry for one in authors]
+    back = changed(authors[-2], Reactions(target.entry.message_id, ()), target).entry
 
-    assert len(changes.put_together(None, flood).reactions) == REACTORS_MAX
-    assert len(changes.put_together(None, flood[1:]).reactions) == REACTORS_MAX
+    of_others = look_of(target.entry, [*flood, last, back])
+    of_ours = look_of(target.entry, [*flood, last, back], me=last.header.author)
+
+    first = tuple((one.peer_id, ("👍",)) for one in authors[:REACTORS_MAX])
+    assert (of_others.reactions, of_others.more_reactors) == (first, 3)
+    assert of_ours.reactions == (*first, (last.header.author, ("👍",)))
+    assert of_ours.more_reactors == 2
