@@ -88,5 +88,6 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
   its causal history does when it takes its place.
 - D29 Content messages build on nothing that came on one link faster than anybody reads (20 a s)
   until it is over for a minute: they would wait wherever that waits. Sync messages name it. Nor on
-  what was delivered for want of room before the time for what it names was over, until it is.
+  what was delivered for want of room before the time for what it names was over, until it is; on a
+  start all that follows a gap may be such.
 """

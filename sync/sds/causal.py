@@ -8,7 +8,7 @@ Rules:
 from collections.abc import Collection
 from typing import Final
 
-from sync.machine import SECOND, MessageId, Nanos, PeerId
+from sync.machine import MILLISECOND, SECOND, MessageId, Nanos, PeerId
 from sync.sds.coming import NOTHING, Coming
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
 from sync.sds.history import Log
@@ -337,6 +337,7 @@ class Causal:
         self.forget_lamport()
         for message_id in self.log.order.newest(self.filter.parameters.capacity):
             self.filter.insert(message_id)
+        self._restore_early(event, now)
         named = {parent.message_id for tip in event.tips for parent in tip.causal_history}
         for tip in event.tips:
             entry = HistoryEntry(tip.message_id, tip.retrieval_hint, tip.sender_id)
@@ -353,6 +354,25 @@ class Causal:
                 effects += self.admit(content, now)
                 self.log.named(content.causal_history, content.sender_id)
         return effects
+
+    def _restore_early(self, event: Restored, now: Nanos) -> None:
+        """Build on nothing that may have been let in early, just before the start.
+
+        The disk does not say of a gap when it was passed. So what follows one counts, and what is
+        seen to build on it; and behind a gap of the last minutes all that is newer may.
+        """
+        gap_after = self.repairs.window(now).gap_after
+        since = (now - gap_after) // MILLISECOND
+        recent = [_place(content) for content in event.gaps if content.lamport >= since]
+        first = min(recent, default=None)
+        for content in event.gaps:
+            self.log.pours(content.message_id, early=True)
+        for tip in event.tips:
+            may_build_on = first is not None and _place(tip) > first and tip.sender_id != self._me
+            if may_build_on or self.log.is_on_early(tip.causal_history):
+                self.log.pours(tip.message_id, early=True)
+        if self.log.torrent:
+            self._calm_at = max(self._calm_at, now + gap_after)
 
 
 def _place(content: Content) -> tuple[int, MessageId]:

@@ -70,9 +70,6 @@ class Log:
         if is_tip:
             self._add_tip(place)
         self._remember(place)
-        if self.torrent and entry.message_id not in self.torrent:
-            insort(self._calm, place)
-            del self._calm[:-HISTORY_MAX]
 
     def pours(self, message_id: MessageId, *, early: bool = False) -> None:
         """Build on this one only when the torrent that it is part of has been over for a while."""
@@ -196,3 +193,6 @@ class Log:
             insort(newest, place)
         if len(newest) > HISTORY_MAX:
             del newest[0]
+        if self.torrent and place[1].message_id not in self.torrent:
+            insort(self._calm, place)
+            del self._calm[:-HISTORY_MAX]

@@ -8,6 +8,7 @@ from typing import TypeVar
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Broadcast, Connected, Effect, Received, Sealed, Send
+from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN, Parameters
 
@@ -28,6 +29,13 @@ def message_id(name: str) -> MessageId:
 
 def named(*names: str) -> tuple[HistoryEntry, ...]:
     return tuple(HistoryEntry(message_id(name)) for name in names)
+
+
+def outline(sent: Message) -> Content:
+    """A message with content as the disk brings it back."""
+    assert sent.lamport is not None
+    hint = bytes.fromhex(sent.message_id)
+    return Content(sent.message_id, sent.sender_id, sent.lamport, sent.causal_history, hint)
 
 
 def channel(name: str, *, peers: int = 1, parameters: Parameters = LAN, seed: int = 0) -> Channel:

@@ -9,10 +9,11 @@ import pytest
 
 from sync.machine import SECOND
 from sync.sds.channel import Channel
-from sync.sds.events import Broadcast, Delivered, Held
+from sync.sds.events import Broadcast, Delivered, Held, Restored
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX, WAITING_PER_SENDER_MAX
 from sync.sds.message import Message
 from sync.sds.parameters import LAN
+from tests.support.storage.rows import log_rows
 from tests.support.sync.channels import (
     NOW,
     NOW_MS,
@@ -24,6 +25,7 @@ from tests.support.sync.channels import (
     named,
     names,
     only,
+    outline,
     say,
     sync_message,
 )
@@ -110,3 +112,53 @@ def test_what_was_waited_for_to_the_end_is_built_on() -> None:
     advance(alice, NOW + GAP_AFTER)
 
     assert message_id("late") in names(say(alice, "hello", NOW + GAP_AFTER).causal_history)
+
+
+@pytest.mark.parametrize("chain", [1, 2, 5])
+def test_nor_does_it_after_a_start_while_others_may_still_wait(chain: int) -> None:
+    """The disk knows what was let in after a gap, not when, and only the newest of the rest."""
+    calm = message("calm", "carol", lamport=NOW_MS - 1)
+    poison = message("poison 0", "mallory", named("nobody's"), NOW_MS + 10)
+    onto = [
+        message(f"poison {at}", "mallory", named(f"poison {at - 1}"), NOW_MS + 10 + at)
+        for at in range(1, chain)
+    ]
+    heard = [calm, poison, *onto]
+    alice = channel("alice", peers=0)
+    alice.handle(
+        Restored(
+            log=log_rows([(one.lamport or 0, one.message_id) for one in heard]),
+            tips=tuple(outline(one) for one in (calm, *heard[1:][-2:])),
+            outgoing=(),
+            waiting=(),
+            gaps=(outline(poison),),
+        ),
+        NOW,
+    )
+
+    first = say(alice, "hello", NOW)
+    later = say(alice, "again", NOW + GAP_AFTER)
+
+    assert names(first.causal_history) == [message_id("calm")]
+    assert heard[-1].message_id in names(later.causal_history)
+
+
+def test_what_followed_an_old_gap_is_built_on_after_a_start() -> None:
+    """Only what stands on it directly may have come just now all the same."""
+    old, new = (
+        message("old", "bob", named("lost"), NOW_MS - 10**7),
+        message("new", "carol", lamport=NOW_MS),
+    )
+    alice = channel("alice", peers=0)
+    alice.handle(
+        Restored(
+            log=log_rows([(one.lamport or 0, one.message_id) for one in (old, new)]),
+            tips=(outline(old), outline(new)),
+            outgoing=(),
+            waiting=(),
+            gaps=(outline(old),),
+        ),
+        NOW,
+    )
+
+    assert names(say(alice, "hello", NOW).causal_history) == [message_id("new")]

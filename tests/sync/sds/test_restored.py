@@ -3,8 +3,7 @@
 from msgspec.structs import replace
 
 from sync.sds.events import Admit, Connected, Delivered, Missing, Restored, RestoredOwn
-from sync.sds.incoming import Content
-from sync.sds.message import Delivery, Message
+from sync.sds.message import Delivery
 from sync.sds.parameters import LAN
 from tests.support.storage.rows import log_rows
 from tests.support.sync.channels import (
@@ -16,20 +15,10 @@ from tests.support.sync.channels import (
     message_id,
     named,
     only,
+    outline,
     received,
     say,
 )
-
-
-def outline(sent: Message) -> Content:
-    assert sent.lamport is not None
-    return Content(
-        sent.message_id,
-        sent.sender_id,
-        sent.lamport,
-        sent.causal_history,
-        bytes.fromhex(sent.message_id),
-    )
 
 
 def test_what_a_start_brings_back_goes_on_as_before() -> None:
