@@ -7,7 +7,7 @@ import pytest
 from textual import events
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
+from textual.widgets import Button, Input, OptionList
 
 from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
@@ -30,10 +30,12 @@ def screen(**chosen: object) -> ChatApp:
     return scenes.screen_of(scene)
 
 
-async def hold_the_cursor(pilot: Pilot[Any]) -> None:
-    """Stop the cursors of input fields from blinking."""
+async def hold_still(pilot: Pilot[Any]) -> None:
+    """Stop cursors from blinking, and end the look of a button that was pressed a moment ago."""
     for field in pilot.app.screen.query(Input):
         field.cursor_blink = False
+    for button in pilot.app.screen.query(Button):
+        button.remove_class("-active")
     await pilot.pause()
 
 
@@ -41,7 +43,7 @@ def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:
     async def press(pilot: Pilot[Any]) -> None:
         await pilot.pause()
         await pilot.press(*keys)
-        await hold_the_cursor(pilot)
+        await hold_still(pilot)
 
     return press
 
@@ -75,7 +77,7 @@ def test_palette(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_first_run(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    assert snap_compare(scenes.first_run(), terminal_size=size, run_before=hold_the_cursor)
+    assert snap_compare(scenes.first_run(), terminal_size=size, run_before=hold_still)
 
 
 def test_first_run_with_the_place(snap_compare: SnapCompare) -> None:
