@@ -185,7 +185,8 @@ def _members(snapshot: Snapshot, governance: GovernanceInfo, glyphs: Glyphs) -> 
         role = "" if one.role is Role.MEMBER else membership.ROLES[one.role]
         is_gone = peer is not None and peer.state is PeerState.DOWN
         where = _presence(snapshot, peer) if peer is not None and (is_gone or peer.away) else ""
-        right = Content.styled(role or where, DIM)
+        mine = "you" if one.peer == snapshot.me else ""
+        right = Content.styled(" ".join(part for part in (role or where, mine) if part), DIM)
         if peer is not None:
             right += Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
         room = SIDEBAR_WIDTH - right.cell_length - here.cell_length - 2

@@ -171,3 +171,13 @@ def test_the_list_at_the_side_says_whole_where_the_other_members_are() -> None:
 
     assert f"{512 - MEMBERS_SHOWN} more, /members" in last
     assert all(cell_len(line) <= SIDEBAR_WIDTH for line in last.split("\n"))
+
+
+@pytest.mark.parametrize(("role", "said"), [(Role.OWNER, "owner you"), (Role.MEMBER, "you")])
+def test_the_list_at_the_side_says_which_member_one_is(role: Role, said: str) -> None:
+    info = plans(governance(role))
+
+    rows = sidebar(snapshot(info=info), info.channel, Unseen(lambda _: 0), UNICODE).plain
+
+    [mine] = [row for row in rows.split("\n") if " alice" in row]
+    assert mine.endswith(said)
