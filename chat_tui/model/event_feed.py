@@ -228,6 +228,8 @@ class Feed:
                 news.around |= line.parked
             case LineChanged() | DeliveryShown() | ReplacedShown() | PushedOutShown():
                 self._changed(*self._change(event), shown, news)
+                # The sentence below counts what nobody has: it goes with the mark beside a line.
+                news.around |= isinstance(event, DeliveryShown) and event.channel == shown
             case OpShown() | PendingShown() | PendingEndedShown() | LooksShown() | HistoryShown():
                 self._changed(*self._governed(event, news), shown, news)
             case TrustShown(hidden=True):

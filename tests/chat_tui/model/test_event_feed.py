@@ -43,6 +43,17 @@ def feed() -> Feed:
     return fed
 
 
+def test_a_mark_that_changes_in_sight_changes_the_sentence_below_with_it() -> None:
+    fed = feed()
+    fed.note_event(MessageShown(line(1, author="alice")))
+    fed.drain(LOBBY)
+
+    for channel in (OTHER, LOBBY):
+        own = line(1, author="alice").message_id
+        fed.note_event(DeliveryShown(channel, own, Delivery.ACKNOWLEDGED))
+        assert fed.drain(LOBBY).around is (channel == LOBBY)
+
+
 def test_all_that_came_is_drained_at_once() -> None:
     fed = feed()
     own = line(2, author="alice")
