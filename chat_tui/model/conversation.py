@@ -361,8 +361,12 @@ class Conversation:
     ) -> list[Change]:
         """Show above the rows that answer them what these messages are.
 
-        Of those `wanted`, which were asked for, what the disk refused is not asked for again.
+        Of those `wanted`, which were asked for, what the disk refused is not asked for again. What
+        waits on the disk and has a row is shown, dim as it may be.
         """
+        waiting = [one for one, answered in found.items() if answered is Unshown.WAITS]
+        rows = {one: at for one in waiting if (at := self.index_of(one)) is not None}
+        found = {**found, **{one: self.rows[at].line for one, at in rows.items()}}
         doubled = [
             look_alike_key(line.nick)
             for line in found.values()

@@ -99,6 +99,16 @@ def test_history_that_came_at_once_is_looked_at_again() -> None:
     assert held.unquoted == [TARGET.message_id]
 
 
+def test_what_stands_there_dim_is_quoted_though_it_waits_on_the_disk() -> None:
+    held = conversation(line(2), REPLY)
+    held.arrive(replace(TARGET, loading=True))
+    held.doubt_quotes()
+
+    read(held, Unshown.WAITS)
+
+    assert quotes(held) == ["", "", "bob: tea?"]
+
+
 def test_a_deleted_reply_answers_nothing_any_more() -> None:
     held = conversation(TARGET, REPLY)
 
