@@ -36,7 +36,8 @@ SAID: Final = {
     Evidence.WROTE: "wrote it: who signed it has it",
     Evidence.NAMED: "named it: a message of theirs has its id among what it builds on",
     Evidence.SENT: "sent it to us: nobody sends what they do not have",
-    Evidence.PROVED: "proved it: a reconciliation ended with the same digest on both sides",
+    Evidence.PROVED: "proved it: a reconciliation ended with the same digest on both sides,"
+    " or their signed mark says that they have it, or have read it",
     Evidence.FILTER: "maybe: their filter has all bits of its id set",
 }
 

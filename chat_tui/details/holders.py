@@ -6,6 +6,7 @@ from chat_tui.debug.explanations import SAID, false_maybe, percent
 from chat_tui.details.facts import Known
 from chat_tui.details.frames import Role
 from chat_tui.details.parts import NAMES_SHOWN, Part, Said
+from chat_tui.details.state import readers_of
 from chat_tui.details.timeline import within
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.sentences import short_id
@@ -27,8 +28,10 @@ def holders(known: Known, glyphs: Glyphs) -> Part:
         said.append(f"{known.name(peer)} {mark} ({_how(known, peer, how)})")
     if len(others) > NAMES_SHOWN:
         said.append(f"and {len(others) - NAMES_SHOWN:,} more")
+    readers = [peer for peer in readers_of(known) if peer not in dict(others)]
+    said += [f"{known.name(peer)} ({READ})" for peer in readers[:NAMES_SHOWN]]
     here = () if info is None else info.peers
-    unknown = [peer for peer in here if peer != me and peer not in dict(others)]
+    unknown = [peer for peer in here if peer not in {me, *dict(others), *readers}]
     said += [f"{known.name(peer)} unknown" for peer in unknown[:NAMES_SHOWN]]
     lines = [Said(" · ".join(said))]
     if known.story.holders is None:
@@ -56,8 +59,10 @@ def _how(known: Known, peer: PeerId, how: Evidence) -> str:
     return HOW[how]
 
 
+READ: Final = "says to have read up to here"
+
 HOW: Final = {
     Evidence.WROTE: "wrote it",
     Evidence.SENT: "sent it",
-    Evidence.PROVED: "proved it in a session",
+    Evidence.PROVED: "proved it in a session or by a signed mark",
 }

@@ -28,7 +28,8 @@ class Evidence(Enum):
     NAMED = "named"
     SENT = "sent"
     PROVED = "proved"
-    """A reconciliation with it ended with the proof that it holds what we held."""
+    """A reconciliation with it ended with the proof that it holds what we held, or a mark it signed
+    says that it has the message, or has read it."""
     FILTER = "filter"
     """Its filter may hold the message: maybe."""
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from sync.calimero.state.contents import Held, StateKind
+from sync.calimero.state.contents import Held, Read, StateKind
 from sync.calimero.state.registers import Kept
 from sync.errors import LocalError
 from sync.group import values
@@ -111,20 +111,34 @@ def restored(group: Machines) -> list[values.Effect]:
 
 
 def proofs_of(group: Machines, taken: Sequence[Taken]) -> list[values.Effect]:
-    """Look what the marks of others prove of our messages that nobody has acknowledged."""
+    """Look what the marks of others prove of our messages that nobody has acknowledged.
+
+    Who says to have read a line has it; of what stands before it nothing is known by that.
+    """
     effects: list[values.Effect] = []
     wanted = tuple(islice(group.sds.outgoing.pending, WANTED_MAX))
     for entry, _ in taken:
-        held = entry.says if entry.kind is StateKind.HELD else None
         peer = PeerId(entry.author.hex())
-        if not wanted or not isinstance(held, Held) or peer == group.author.me:
+        if not wanted or peer == group.author.me:
             continue
-        heads = tuple([MessageId(head.hex()) for head in held.heads])
-        if not held.gaps:
-            effects.append(values.LoadHeld(peer, heads, wanted))
-        elif named := tuple([one for one in wanted if one in heads]):
-            effects += group.feed_sds(sds.HeldBy(peer, named))
+        match entry.says:
+            case Held(heads=heads, gaps=0):
+                named = tuple([MessageId(head.hex()) for head in heads])
+                effects.append(values.LoadHeld(peer, named, wanted))
+            case Held(heads=heads):
+                effects += _held_by(group, peer, heads)
+            case Read(message_id=message_id):
+                effects += _held_by(group, peer, (message_id,))
+            case _:
+                pass
     return effects
+
+
+def _held_by(group: Machines, peer: PeerId, named: Sequence[bytes]) -> list[values.Effect]:
+    """Settle those of our messages that a mark names: nothing is said of what stands before."""
+    ids = [MessageId(one.hex()) for one in named]
+    ours = tuple([one for one in ids if one in group.sds.outgoing.pending])
+    return list(group.feed_sds(sds.HeldBy(peer, ours))) if ours else []
 
 
 def take_news(group: Machines, news: StateNews, peer: PeerId | None = None) -> list[values.Effect]:

@@ -19,6 +19,7 @@ from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN
 from sync.sds.repair import Window
+from sync.view.state_infos import ReadInfo
 from tests.support.chat_tui import scenes, stories
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, Scene
 
@@ -173,6 +174,19 @@ async def test_an_acknowledged_message_says_who_named_it_where(repaired: Scene) 
     assert "in SYNC " in history
     assert ": that acknowledges it" in history
     assert "bob unknown" in part(known, "Who has it")
+
+
+async def test_who_says_to_have_read_it_is_not_unknown_among_who_has_it(repaired: Scene) -> None:
+    known = await stories.known(repaired, "I bring both")
+    assert known.info is not None
+    bob = next(one.peer for one in known.snapshot.peers if one.nick == "bob")
+    reads = (ReadInfo(bob, *known.line.position),)
+    info = replace(known.info, state=replace(known.info.state, reads=reads))
+
+    who = part(replace(known, info=info), "Who has it")
+
+    assert "bob (says to have read up to here)" in who
+    assert "bob unknown" not in who
 
 
 async def test_a_possibly_acknowledged_message_has_the_chance_and_its_formula(
