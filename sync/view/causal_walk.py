@@ -25,6 +25,9 @@ CHANGES_SAID: Final[dict[int, str]] = {
 DELETED: Final = "(deleted)"
 """Words for a text that its author has hidden."""
 
+BLOCKED: Final = "(of somebody you have blocked)"
+"""Words for what whoever looks does not want to see."""
+
 CHILDREN_MAX: Final = 32
 """Messages looked at that build on one message: beyond that no drawing shows them apart."""
 

@@ -3,6 +3,8 @@
 import sqlite3
 from typing import Final
 
+from msgspec.structs import replace
+
 from storage.sqlite.columns import STATUS_OF, message_id
 from storage.sqlite.looks import looks_of
 from storage.sqlite.soundness import CLAIMS, is_sound
@@ -12,7 +14,7 @@ from sync.errors import DecodeError
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId
 from sync.sds.wire import decode
-from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
+from sync.view.causal_walk import BLOCKED, CHILDREN_MAX, Kin, as_it_looks, walk
 from sync.view.view import CausalNode, Place
 
 ONE: Final = """
@@ -27,6 +29,8 @@ CHILDREN: Final = """
     WHERE parents.parent = ? AND child.channel = ?
     ORDER BY child.lamport, child.message_id LIMIT ?
 """
+
+BLOCKED_AUTHORS: Final = "SELECT participant FROM peers WHERE blocked_ns IS NOT NULL"
 
 
 def around(
@@ -59,7 +63,10 @@ def around(
         if node.author is not None and node.place is not Place.MISSING
     ]
     looks = looks_of(db, written)
+    hidden = {author.hex() for (author,) in db.execute(BLOCKED_AUTHORS)}
     return [
-        as_it_looks(node, looks.get((ours, bytes.fromhex(node.message_id)), UNCHANGED))
+        replace(node, text=BLOCKED)
+        if node.author in hidden and node.place is not Place.MISSING
+        else as_it_looks(node, looks.get((ours, bytes.fromhex(node.message_id)), UNCHANGED))
         for node in nodes
     ]

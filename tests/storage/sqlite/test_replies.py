@@ -35,6 +35,33 @@ def told(found: Answers) -> list[tuple[str, int]]:
     return [(line.text, depth) for line, depth in found.lines]
 
 
+async def block(store: Store, author: Author) -> None:
+    await store.database.write(
+        lambda db: db.execute(
+            "INSERT INTO peers (participant, nick, first_seen_ns, last_seen_ns, blocked_ns) "
+            "VALUES (?, 'eve', 0, 0, 1)",
+            (bytes.fromhex(author.peer_id),),
+        )
+    )
+
+
+async def test_what_the_blocked_wrote_is_not_read_beside_what_builds_on_it(tmp_path: Path) -> None:
+    ann, eve = Author("ann"), Author("eve")
+    hidden = eve.write("spam")
+    answer = ann.write("no, thank you", after=[hidden])
+    edit = changed(eve, Edit(id_of(hidden), "more spam"), hidden)  # type: ignore[arg-type]
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(hidden, answer, edit))
+        await block(store, eve)
+        nodes = await store.history.causal(CHANNEL, id_of(answer), depth=2, limit=9)  # type: ignore[arg-type]
+
+    said = {one.message_id: one.text for one in nodes}
+    assert said[answer.entry.message_id] == "no, thank you"
+    assert said[hidden.entry.message_id] == "(of somebody you have blocked)"
+    assert not any("spam" in one.text for one in nodes)
+
+
 async def test_a_page_says_what_a_line_answers_and_nothing_of_other_lines(tmp_path: Path) -> None:
     ann, bob = Author("ann"), Author("bob")
     target = ann.write("tea?")
@@ -97,13 +124,7 @@ async def test_what_is_answered_is_told_as_it_is_now_or_why_it_is_not_shown(
     async with opened(tmp_path / "chat.db") as store:
         records: list[Record] = delivered(edited, deleted, blocked, edit, delete)
         await store.journal.commit([*records, StoreMessage(waiting, Status.LOADING)])
-        await store.database.write(
-            lambda db: db.execute(
-                "INSERT INTO peers (participant, nick, first_seen_ns, last_seen_ns, blocked_ns) "
-                "VALUES (?, 'eve', 0, 0, 1)",
-                (bytes.fromhex(eve.peer_id),),
-            )
-        )
+        await block(store, eve)
         now, gone, *why = await answered(store, edited, deleted, waiting, blocked, absent)
 
     assert isinstance(now, Line)
