@@ -373,7 +373,7 @@ class Client:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`; before `run` it has the channels alone."""
-        return dressed(self._with_marks(), self.settings)
+        return dressed(self._with_marks(), self.settings, self.people.book.blocked())
 
     def state_of(self, channel: ChannelId) -> StateInfo | None:
         """Return the state of one channel, as a snapshot has it of all; None if we are not in it.
@@ -383,7 +383,9 @@ class Client:
         if self._made is None or channel not in self.memberships:
             return None
         info = self._made.channel_info(channel)
-        return None if info is None else dressed_channel(info, self.settings).state
+        if info is None:
+            return None
+        return dressed_channel(info, self.settings, self.people.book.blocked()).state
 
     @property
     def now(self) -> Nanos:

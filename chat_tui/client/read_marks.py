@@ -4,8 +4,10 @@ Rules:
 1. A mark is sent once it is ahead of the last one, at most one in `EVERY` for a channel.
 2. The first time one would be sent the person is told instead, and has `FIRST_AFTER` to say no.
 3. Who hides theirs sees none.
+4. Of somebody blocked nothing is seen: no mark, and no words of a topic or status.
 """
 
+from collections.abc import Set
 from enum import Enum
 from typing import Final
 
@@ -13,7 +15,9 @@ from msgspec.structs import replace
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import READ_MARKS
-from sync.machine import MINUTE, SECOND, ChannelId, Nanos
+from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId
+from sync.view.causal_walk import BLOCKED
+from sync.view.state_infos import StateInfo
 from sync.view.view import ChannelInfo, Position, Snapshot
 
 EVERY: Final[Nanos] = 5 * SECOND
@@ -82,14 +86,30 @@ def are_on(settings: Preferences, info: ChannelInfo) -> bool:
     return wanted == "on" or (wanted == "auto" and not info.open)
 
 
-def dressed(snapshot: Snapshot, settings: Preferences) -> Snapshot:
-    """Return a snapshot without the marks of channels where we tell none of ours."""
-    channels = [dressed_channel(info, settings) for info in snapshot.channels]
+def dressed(snapshot: Snapshot, settings: Preferences, blocked: Set[PeerId]) -> Snapshot:
+    """Return a snapshot without what `dressed_channel` leaves out."""
+    channels = [dressed_channel(info, settings, blocked) for info in snapshot.channels]
     return replace(snapshot, channels=tuple(channels))
 
 
-def dressed_channel(info: ChannelInfo, settings: Preferences) -> ChannelInfo:
-    """Return a channel of a snapshot without its marks, if we tell none of ours there."""
-    if are_on(settings, info) or not info.state.reads:
-        return info
-    return replace(info, state=replace(info.state, reads=()))
+def dressed_channel(info: ChannelInfo, settings: Preferences, blocked: Set[PeerId]) -> ChannelInfo:
+    """Return a channel of a snapshot without its marks, if we tell none of ours there.
+
+    Of the people in `blocked` it has neither marks nor words: their names stand where they act.
+    """
+    state = info.state
+    if state.reads and not are_on(settings, info):
+        state = replace(state, reads=())
+    if blocked:
+        state = _without(state, blocked)
+    return info if state is info.state else replace(info, state=state)
+
+
+def _without(state: StateInfo, blocked: Set[PeerId]) -> StateInfo:
+    """Return a state without the words and the marks of these people."""
+    topic = state.topic
+    if topic is not None and topic.by in blocked:
+        topic = replace(topic, text=BLOCKED)
+    profiles = [replace(one, status="") if one.peer in blocked else one for one in state.profiles]
+    reads = [one for one in state.reads if one.peer not in blocked]
+    return replace(state, topic=topic, profiles=tuple(profiles), reads=tuple(reads))

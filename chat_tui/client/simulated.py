@@ -190,7 +190,7 @@ class SimulatedChat:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`."""
-        return dressed(self._with_marks(), self.settings)
+        return dressed(self._with_marks(), self.settings, self.people.book.blocked())
 
     def _with_marks(self) -> Snapshot:
         return self.people.book.dress(self._view.snapshot())

@@ -13,6 +13,7 @@ Rules:
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec import Struct
@@ -91,6 +92,7 @@ class TrustBook:
         self._verified: dict[str, set[PeerId]] = {}
         self._at: dict[tuple[str, str], PeerId] = {}
         self._raised: set[tuple[PeerId, PeerId]] = set()
+        self._blocked: set[PeerId] = set()
 
     def load(
         self,
@@ -210,6 +212,7 @@ class TrustBook:
     def _keep(self, person: Person) -> None:
         before = self.people.get(person.peer)
         self.people[person.peer] = person
+        (self._blocked.discard if person.blocked_ns is None else self._blocked.add)(person.peer)
         key = look_alike_key(person.nick)
         if before is not None and before.host is not None:
             place = before.host, look_alike_key(before.nick)
@@ -268,6 +271,7 @@ class TrustBook:
     def forget(self, peers: Iterable[PeerId]) -> None:
         """Know no more of people whom the disk has forgotten."""
         gone = {peer for peer in peers if self.people.pop(peer, None) is not None}
+        self._blocked -= gone
         if gone:
             self._at = {place: peer for place, peer in self._at.items() if peer not in gone}
 
@@ -307,9 +311,9 @@ class TrustBook:
                 met.add(one.peer)
         return met
 
-    def blocked(self) -> set[PeerId]:
+    def blocked(self) -> AbstractSet[PeerId]:
         """Return everybody who is blocked."""
-        return {one.peer for one in self.people.values() if one.blocked_ns is not None}
+        return self._blocked
 
     def warning_about(self, peer: PeerId) -> KeyWarning | None:
         """Return the warning that stands about `peer`, as the new key or as the known one."""

@@ -14,7 +14,7 @@ from chat_tui.client.read_marks import (
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import READ_MARKS
 from sync.machine import SECOND, ChannelId, MessageId
-from sync.view.state_infos import ReadInfo, StateInfo
+from sync.view.state_infos import ProfileInfo, ReadInfo, StateInfo, TopicInfo
 from tests.support.chat_tui.conversations import LOBBY, peer
 from tests.support.chat_tui.snapshots_of_state import CALM, snapshot
 
@@ -79,9 +79,27 @@ def test_who_hides_theirs_sees_none() -> None:
     settings = Preferences()
     read = StateInfo(reads=(ReadInfo(peer("bob"), 3, MessageId("cd" * 32)),))
     shown = snapshot(info=replace(CALM, open=False, state=read))
-    before = dressed(shown, settings).channels[0].state.reads
+    before = dressed(shown, settings, set()).channels[0].state.reads
     settings.change(READ_MARKS, "off")
-    after = dressed(shown, settings).channels[0].state.reads
+    after = dressed(shown, settings, set()).channels[0].state.reads
 
     assert before == read.reads
     assert after == ()
+
+
+def test_of_the_blocked_neither_words_nor_marks_are_shown() -> None:
+    eve, bob = peer("eve"), peer("bob")
+    said = StateInfo(
+        topic=TopicInfo("buy now", eve, 1),
+        profiles=(ProfileInfo(bob, "bob", "", "busy", 1), ProfileInfo(eve, "eve", "", "buy", 1)),
+        reads=tuple(ReadInfo(one, 3, MessageId("cd" * 32)) for one in (bob, eve)),
+    )
+    shown = snapshot(info=replace(CALM, open=False, state=said))
+
+    state = dressed(shown, Preferences(), {eve}).channels[0].state
+
+    assert state.topic is not None
+    assert (state.topic.text, state.topic.by) == ("(of somebody you have blocked)", eve)
+    assert [one.status for one in state.profiles] == ["busy", ""]
+    assert [one.peer for one in state.reads] == [bob]
+    assert dressed(shown, Preferences(), {peer("carol")}).channels[0].state == said
