@@ -38,22 +38,71 @@ DIFFERENCE_CELLS: Final = 300
 TRACE_SHOWN: Final = 30
 
 IN_WORDS: Final = {
-    "Joined": "The manager hears of a link",
-    "Left": "The manager hears that a link is gone",
-    "LackingNow": "The manager hears what is missing",
+    "Act": "We govern",
+    "Added": "A channel takes part in announcements",
+    "Announced": "The manager hears which protocols {peer} speaks",
+    "AnswersChecked": "Answers about governance were checked by its definition",
+    "Arrived": "A frame of {peer} came",
+    "AskAgain": "The person asks for what is missing",
     "Asked": "The person asks to compare histories",
-    "Ended": "The manager hears that a session is over",
-    "SessionOpened": "The stream of a session is open",
-    "Continue": "A session goes on with its answer",
-    "SessionClosed": "The stream of a session is closed",
-    "TransferEnded": "A transfer is over",
-    "ReferenceClock": "The others' clocks were heard",
-    "SendAgain": "The person asks to send again",
-    "Typing": "We are typing",
-    "HeldBackLoaded": "What waited for history is loaded",
+    "Audience": "It is told how many a broadcast reaches",
     "AuthorsLoaded": "Who wrote what a peer asks for is loaded",
+    "ClockAnswered": "The person answers the question about our clock",
+    "Compared": "The manager hears with whom histories were compared before",
+    "Continue": "A session goes on with its answer",
+    "Damaged": "The disk has lost messages",
+    "Ended": "The manager hears that a session is over",
+    "EntriesLoaded": "A page of the history is loaded for a session",
+    "GovernanceLinked": "{peer} came or went, with whom only acts of governance are exchanged",
+    "Heard": "An announcement of {peer} is read",
+    "HeartbeatArrived": "{peer} tells the newest acts of governance that it has",
+    "HeldBackLoaded": "What waited for history is loaded",
+    "HeldLoaded": "The disk says what a mark of {peer} proves",
+    "HistoryExpected": "History is to come from {peer}, or is no longer expected",
+    "Joined": "The manager hears of a link with {peer}",
+    "LackingNow": "The manager hears what is missing",
+    "Left": "The manager hears that a link with {peer} is gone",
+    "LogsAnnounced": "{peer} announces whose logs can be had",
+    "LogsOffered": "The manager hears of which channels {peer} gives logs",
+    "MemberClock": "The clock of {peer} was heard",
+    "Observed": "The manager hears that {peer} wrote in a governed channel",
+    "OpsAnswered": "{peer} sends acts of governance that were asked for",
+    "OpsArrived": "Acts of governance came from {peer}",
+    "OpsLoaded": "Acts of governance are loaded for {peer}",
+    "OpsOffered": "{peer} has acts of governance that concern us",
+    "OpsRequested": "{peer} asks for acts of governance",
+    "OpsUnanswered": "{peer} gives none of the acts of governance that were asked for",
+    "OwnClock": "Our clock was read",
+    "PageChecked": "A page of a snapshot was checked",
+    "PeerAnnounced": "{peer} tells which protocols it speaks",
+    "PeerGone": "{peer} is gone",
+    "PeerJoined": "{peer} is here",
+    "Rebuilt": "The manager hears that a channel begins anew",
+    "ReferenceClock": "The others' clocks were heard",
+    "Relayed": "The manager hears that {peer} passed on a message of somebody out of reach",
+    "Removed": "A channel takes part in no announcements any more",
+    "Restored": "What the disk held is read",
+    "Retrieved": "A message comes from where it was stored",
+    "RootTold": "{peer} tells the root of its topics, pins and names",
+    "SendAgain": "The person asks to send again",
+    "SessionClosed": "The stream of a session is closed",
+    "SessionOffered": "{peer} compares histories with us",
+    "SessionOpened": "The stream of a session is open",
+    "SessionPayload": "A part of a session came",
+    "SetState": "We set a topic, a pin, a name or a mark",
+    "SnapshotSwapped": "The history came by snapshot, and the channel begins anew",
+    "Sought": "A channel wants to compare histories",
+    "StartSession": "We compare histories with {peer}",
+    "StateArrived": "Topics, pins, names or marks came from {peer}",
+    "StateDiffers": "The manager hears that {peer} has other topics, pins or names",
+    "Tick": "Time is up for something",
+    "TransferEnded": "A transfer is over",
+    "Transferred": "{peer} transfers a message",
+    "Typing": "We are typing",
+    "WentLive": "The manager hears that a session with {peer} stays",
+    "Write": "We write",
 }
-"""Inputs that need no more words than these."""
+"""Inputs in words, where there is no more to say of them; `{peer}` is whose they are."""
 
 NETWORK: Final = "A recorded trace: nothing leaves this program."
 
@@ -216,7 +265,10 @@ class Story:
             case Notice(text):
                 return f"Refused: {clean_text(text)}"
             case _:
-                return IN_WORDS.get(type(event).__name__, type(event).__name__)
+                kind = type(event).__name__
+                whose: object = getattr(event, "peer", None)
+                name = self._name(PeerId(whose)) if isinstance(whose, str) else "somebody"
+                return IN_WORDS.get(kind, kind).format(peer=name)
 
     def _arrived(self, peer: PeerId, payload: bytes) -> str:
         self._seen[peer] = self.replay.now
