@@ -402,9 +402,10 @@ class Node:
             return None
         return self._tasks.create_task(cared_for(), name=name)
 
-    def _on_found(self, instance: str, host: str, port: int) -> None:
+    def _on_found(self, instance: str, host: str, port: int, again: bool) -> None:  # noqa: FBT001
         """An address to dial; of two who find each other, the smaller name dials first."""
-        candidate = self.mesh.addresses.announce(host, port, self.clock.now(), instance)
+        now = self.clock.now()
+        candidate = self.mesh.addresses.announce(host, port, now, instance, again=again)
         if self._discovery.instance > instance and candidate.answered_at is None:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()

@@ -44,7 +44,7 @@ async def hear(addresses: Collection[str]) -> Heard:
     wanted = draw(8).hex()
     others: dict[Address, None] = {}
 
-    def found(instance: str, host: str, port: int) -> None:
+    def found(instance: str, host: str, port: int, *_: bool) -> None:
         if instance == wanted:
             heard.set()
         elif host not in addresses and len(others) < OTHERS_MAX:

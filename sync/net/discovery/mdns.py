@@ -14,7 +14,14 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 import zeroconf
-from zeroconf import IPVersion, ServiceInfo, ServiceStateChange, Zeroconf
+from zeroconf import (
+    IPVersion,
+    RecordUpdate,
+    RecordUpdateListener,
+    ServiceInfo,
+    ServiceStateChange,
+    Zeroconf,
+)
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from sync.errors import LocalError
@@ -40,6 +47,10 @@ RESOLVES_MAX: Final = 16
 """Look-ups at once: a forged name is waited for in vain for `RESOLVE_TIMEOUT_MS`."""
 
 RESOLVE_TIMEOUT_MS: Final = 3000
+AGAIN_AFTER_MS: Final = 5000
+"""Time from one announcement of a name to the next that is reported as another one: two or three
+packets make one."""
+
 ADDRESSES_MAX: Final = 4
 """Addresses taken of one name."""
 
@@ -47,14 +58,15 @@ ADDRESSES_MAX: Final = 4
 class Discovery:
     """Announces one port on some addresses, and reports every other instance it hears of.
 
-    `instance` is the hex of `INSTANCE_SIZE` random bytes. `on_found(instance, host, port)` is
-    called for each address of each other instance. `spawn` starts a task.
+    `instance` is the hex of `INSTANCE_SIZE` random bytes. `on_found(instance, host, port, again)`
+    is called for each address of each other instance, `again` when it is announced once more.
+    `spawn` starts a task.
     """
 
     def __init__(
         self,
         instance: str,
-        on_found: Callable[[str, str, int], None],
+        on_found: Callable[[str, str, int, bool], None],
         spawn: Callable[[str, Coroutine[Any, Any, None]], object],
     ) -> None:
         self.instance = instance
@@ -94,6 +106,7 @@ class Discovery:
         self._browser = AsyncServiceBrowser(
             self._zeroconf.zeroconf, SERVICE, handlers=[self._on_change]
         )
+        self._zeroconf.zeroconf.async_add_listener(_Repeated(self._on_again), None)
         self._spawn("announcing", self._announce(self._zeroconf, self._info))
 
     async def resolve_forever(self) -> None:
@@ -161,6 +174,15 @@ class Discovery:
             self._names.popitem(last=False)
         self._named.set()
 
+    def _on_again(self, zeroconf: Zeroconf, name: str) -> None:
+        """Report what is announced again: a flood may have pushed out its address meanwhile."""
+        match = OURS.fullmatch(name)
+        if match is None or match[1] == self.instance:
+            return
+        info = AsyncServiceInfo(SERVICE, name)
+        if info.load_from_cache(zeroconf):
+            self._report(match[1], info, again=True)
+
     async def _resolve(self, name: str) -> None:
         try:
             if self._zeroconf is None:
@@ -173,14 +195,31 @@ class Discovery:
         finally:
             self._places.release()
 
-    def _report(self, instance: str, info: ServiceInfo) -> None:
+    def _report(self, instance: str, info: ServiceInfo, *, again: bool = False) -> None:
         if not info.port or info.properties.get(b"v") != TXT_VERSION:
             return
         for address in info.parsed_addresses(IPVersion.V4Only)[:ADDRESSES_MAX]:
             if self._is_plausible(address):
-                self._on_found(instance, address, info.port)
+                self._on_found(instance, address, info.port, again)
 
     def _is_plausible(self, address: str) -> bool:
         """Return whether an address is on one of our networks; peers elsewhere are not accepted."""
         ip = ipaddress.IPv4Address(address)
         return any(ip in network for network in self._networks)
+
+
+class _Repeated(RecordUpdateListener):
+    """Calls `told` with each name of ours that is announced though it is known: browsers do not."""
+
+    def __init__(self, told: Callable[[Zeroconf, str], None]) -> None:
+        self._told = told
+
+    def async_update_records(self, zc: Zeroconf, now: float, records: list[RecordUpdate]) -> None:
+        """Look for pointers to instances that were pointed to some time ago."""
+        for record in records:
+            new, known = record.new, record.old
+            name: str | None = getattr(new, "alias", None)  # of a pointer
+            if name is None or new.name != SERVICE or new.is_expired(now):
+                continue
+            if known is not None and new.created - known.created >= AGAIN_AFTER_MS:
+                self._told(zc, name)

@@ -68,6 +68,8 @@ class Candidate:
     """When it was announced last."""
     instance: str = ""
     """Program that was announced there last."""
+    again: bool = False
+    """Whether it was announced more than once, some time apart."""
     renewed: bool = False
     """Whether another program was announced there since it was a peer's: it may be another's."""
 
@@ -102,10 +104,14 @@ class Addresses:
             candidate.next_at = min(candidate.next_at, soon)
         return candidate
 
-    def announce(self, host: str, port: int, now: Nanos, instance: str = "") -> Candidate:
+    def announce(
+        self, host: str, port: int, now: Nanos, instance: str = "", *, again: bool = False
+    ) -> Candidate:
         """Hear an address announced: dial it soon, unless what is announced there is in doubt.
 
-        `instance` names the program that is said to be there, if one was announced.
+        `instance` names the program that is said to be there, if one was announced; `again` if that
+        is not for the first time. Whoever is there goes on announcing, so of one host such go first
+        and stay: a flood of new names would push them out between two turns.
         """
         candidate = self.known.get((host, port))
         if candidate is not None and not candidate.doubted:
@@ -113,11 +119,12 @@ class Addresses:
         elif candidate is None:
             doubted = [one for one in self.known.values() if one.host == host and one.doubted]
             if len(doubted) >= DOUBTED_PER_HOST_MAX:
-                oldest = min(doubted, key=lambda one: (one.dialling, one.heard_at))
+                oldest = min(doubted, key=lambda one: (one.dialling, one.again, one.heard_at))
                 del self.known[oldest.host, oldest.port]
             candidate = self.add(host, port, now)
             candidate.doubted = True
         candidate.heard_at = candidate.announced_at = now
+        candidate.again |= again
         if instance:
             self._name(candidate, instance, now)
         return candidate
@@ -161,7 +168,9 @@ class Addresses:
             for candidate in self.known.values()
             if candidate.next_at <= now and not candidate.dialling
         ]
-        ready.sort(key=lambda one: (one.answered_at is None, one.failures, -one.heard_at))
+        ready.sort(
+            key=lambda one: (one.answered_at is None, one.failures, not one.again, -one.heard_at)
+        )
         tried = {one.host for one in self.known.values() if one.doubted and one.dialling}
         due = []
         for candidate in ready:

@@ -251,7 +251,7 @@ async def test_after_a_jump_the_announcement_is_made_again(tmp_path: Path) -> No
         tasks.add(asyncio.create_task(work, name=name))
         return None
 
-    listening = Discovery(draw(8).hex(), lambda _, __, port: found.append(port), spawn)
+    listening = Discovery(draw(8).hex(), lambda _, __, port, ___: found.append(port), spawn)
     options = Options(interface=HOST)
     async with host(tmp_path, "alice", options=options) as alice:
         await listening.start([HOST], 1)
@@ -277,7 +277,7 @@ async def test_of_what_is_announced_only_addresses_of_our_own_networks_are_diall
         tasks.add(asyncio.create_task(work, name=name))
         return None
 
-    listening = Discovery(draw(8).hex(), lambda _, address, __: found.append(address), spawn)
+    listening = Discovery(draw(8).hex(), lambda _, address, *__: found.append(address), spawn)
     await listening.start([HOST], 1)
     try:
         for forged in (["10.9.9.9", "127.0.0.5"], ["192.0.2.1", "224.0.0.1", "0.0.0.0"]):

@@ -264,6 +264,23 @@ def test_of_a_host_that_is_announced_with_many_ports_one_is_dialled_at_a_time() 
     assert len(book.known) == DOUBTED_PER_HOST_MAX
 
 
+def test_what_is_announced_again_outlives_a_flood_of_new_ports_of_its_host_and_goes_first() -> None:
+    """Two whose hosts were announced with forged ports for eight seconds did not meet any more."""
+    book = addresses()
+    real = book.announce("10.0.0.9", 46021, NOW)
+    for port in range(1, 100):
+        book.announce("10.0.0.9", port, NOW + port)
+    assert ("10.0.0.9", real.port) not in book.known
+
+    book.announce("10.0.0.9", real.port, NOW + 25 * SECOND, again=True)
+    for port in range(100, 200):
+        book.announce("10.0.0.9", port, NOW + 25 * SECOND + port)
+
+    [first] = book.due(NOW + MINUTE)
+    assert first.port == real.port
+    assert len(book.known) == DOUBTED_PER_HOST_MAX
+
+
 def test_a_host_that_never_answers_is_dialled_ever_later_however_often_it_is_announced() -> None:
     book = addresses()
     count = 0
