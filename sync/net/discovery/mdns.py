@@ -51,6 +51,9 @@ AGAIN_AFTER_MS: Final = 5000
 """Time from one announcement of a name to the next that is reported as another one: two or three
 packets make one."""
 
+HEARD_MAX: Final = 10_000
+"""Names that are heard before all is begun anew, which frees what the browser keeps of each."""
+
 ADDRESSES_MAX: Final = 4
 """Addresses taken of one name."""
 
@@ -79,6 +82,12 @@ class Discovery:
         self._names: OrderedDict[str, None] = OrderedDict()
         self._named = asyncio.Event()
         self._places = asyncio.Semaphore(RESOLVES_MAX)
+        self._where: tuple[Sequence[str], int] | None = None
+        """Addresses and port, once we have begun."""
+        self._heard = 0
+        """Names that were heard since."""
+        self._turn = asyncio.Lock()
+        """Whoever begins or stops, one at a time."""
 
     async def start(self, addresses: Sequence[str], port: int) -> None:
         """Listen and announce on `addresses`; returns before the announcement is complete.
@@ -86,7 +95,12 @@ class Discovery:
         Raises:
             LocalError: the addresses do not do multicast.
         """
-        await self.stop()
+        async with self._turn:
+            await self._start(addresses, port)
+
+    async def _start(self, addresses: Sequence[str], port: int) -> None:
+        await self._stop()
+        self._where, self._heard = (addresses, port), 0
         try:
             self._zeroconf = AsyncZeroconf(interfaces=list(addresses), ip_version=IPVersion.V4Only)
         except OSError as error:
@@ -129,13 +143,26 @@ class Discovery:
                 self._places.release()
 
     async def announce_again(self) -> None:
-        """Announce once more: browsers stop asking after 14 s, and miss who was cut off."""
+        """Announce once more: browsers stop asking after 14 s, and miss who was cut off.
+
+        After a flood of names all is begun anew, which forgets them.
+        """
+        async with self._turn:
+            if self._where is not None and (self._zeroconf is None or self._heard > HEARD_MAX):
+                with contextlib.suppress(LocalError):  # until the next time
+                    await self._start(*self._where)
+                return
         if self._zeroconf is not None and self._info is not None:
             with contextlib.suppress(zeroconf.Error, OSError):  # until the next time
                 await (await self._zeroconf.async_update_service(self._info))
 
     async def stop(self) -> None:
         """Say goodbye and stop listening."""
+        async with self._turn:
+            await self._stop()
+
+    async def _stop(self) -> None:
+        self._where = None
         browser, speaker = self._browser, self._zeroconf
         self._browser = self._zeroconf = self._info = None
         self._names.clear()
@@ -159,6 +186,7 @@ class Discovery:
         state_change: ServiceStateChange,
     ) -> None:
         del service_type
+        self._heard += state_change is ServiceStateChange.Added
         match = OURS.fullmatch(name)
         if match is None or match[1] == self.instance:
             return

@@ -8,7 +8,14 @@ from zeroconf._protocol.incoming import DNSIncoming
 from zeroconf._protocol.outgoing import DNSOutgoing
 
 from sync.net.clock import draw
-from sync.net.discovery.mdns import AGAIN_AFTER_MS, INSTANCE_SIZE, SERVICE, TXT_VERSION, Discovery
+from sync.net.discovery.mdns import (
+    AGAIN_AFTER_MS,
+    HEARD_MAX,
+    INSTANCE_SIZE,
+    SERVICE,
+    TXT_VERSION,
+    Discovery,
+)
 
 HOST = "127.0.0.1"
 PORT = 46021
@@ -58,3 +65,37 @@ async def test_who_is_announced_some_time_later_is_reported_once_more() -> None:
     ours = [(port, again) for instance, port, again in found if instance == other]
     assert ours == [(PORT, False), (PORT, True)]
     assert {instance for instance, _, _ in found} == {other}
+
+
+async def test_after_a_flood_of_names_all_is_forgotten_and_listened_for_anew() -> None:
+    """Half a minute of them took 90 MB of memory, for as long as the chat ran."""
+    found: list[str] = []
+    tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(name: str, work: Coroutine[None, None, None]) -> None:
+        tasks.add(asyncio.create_task(work, name=name))
+
+    listening = Discovery(draw(INSTANCE_SIZE).hex(), lambda name, *_: found.append(name), spawn)
+    await listening.start([HOST], 1)
+    try:
+        assert listening._zeroconf is not None
+        before = listening._zeroconf
+        await listening.announce_again()
+        assert listening._zeroconf is before
+        for number in range(HEARD_MAX + 1):
+            packet = announcement(f"{number:016x}", current_time_millis())
+            before.zeroconf.record_manager.async_updates_from_response(packet)
+
+        await listening.announce_again()
+
+        after = listening._zeroconf
+        assert after is not None
+        assert after is not before
+        assert listening._heard < HEARD_MAX
+        other = draw(INSTANCE_SIZE).hex()
+        packet = announcement(other, current_time_millis())
+        after.zeroconf.record_manager.async_updates_from_response(packet)
+        assert other in found
+    finally:
+        await listening.stop()
+        await asyncio.gather(*tasks, return_exceptions=True)
