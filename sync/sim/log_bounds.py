@@ -48,6 +48,7 @@ LOG_BOUNDS: Final[dict[str, Bound]] = {
     "SketchExchange._wants": peeling.FOUND_MAX,
     "Session.asked_hashes": peeling.FOUND_MAX,
     "SketchExchange.cards": sketch.ROUNDS_MAX,
+    "Snapshots.as_empty": lambda scale: scale.links + 1,
     "Snapshots.left_by": lambda scale: scale.links + 1,
     "Snapshots.speakers": lambda scale: scale.links + 1,
     "SnapshotReceiver._checking": snapshot_messages.WINDOW,

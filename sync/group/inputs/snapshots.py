@@ -32,6 +32,8 @@ def on_announced(group: Machines, peer: PeerId, protocols: frozenset[str]) -> No
     if SNAPSHOT not in protocols or SNAPSHOT not in group.protocols.names:
         return
     snapshots.speakers.add(peer)
+    if peer in snapshots.as_empty:
+        return  # and has said so before
     if group.messages.is_empty or snapshots.staged is not None:
         snapshots.wait(group.now)
         if peer in snapshots.left_by:
@@ -94,16 +96,22 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
         return [session_values.Sought(tuple(others[:1]), GO_ON)] if others else []
     asked = ended.why == OFFERED and ended.outcome is session_values.Outcome.BENIGN
     asked = asked and group.messages.is_empty
+    if asked:
+        snapshots.as_empty.discard(ended.peer)
     if asked and ended.peer in group.peers - snapshots.speakers:
         snapshots.left_by.add(ended.peer)  # it has not told yet what it speaks
+    agreed = ended.outcome is session_values.Outcome.CONVERGED
+    if agreed and group.messages.is_empty and snapshots.staged is None:
+        snapshots.found_empty(ended.peer, group.now)
+        return []
+    if snapshots.session is None and asked and not ended.then and ended.peer in snapshots.speakers:
+        snapshots.seek(group.now)  # whether or not anything waits for it
+        return []
     if snapshots.session is not None or not snapshots.holds_back:
         return []
     decides = ended.then or ended.outcome in {session_values.Outcome.CONVERGED, MOVED}
     if decides and snapshots.staged is None:
         snapshots.decide()
-        return []
-    if asked and ended.peer in snapshots.speakers:
-        snapshots.seek(group.now)
     return []
 
 
@@ -111,10 +119,10 @@ def expired(group: Machines) -> list[values.Effect]:
     """Ask for a snapshot that is left to us; swap in what there is where nobody goes on in time."""
     snapshots = group.snapshots
     effects: list[values.Effect] = []
-    if snapshots.seeks(group.now, empty=group.messages.is_empty):
-        others = sorted(snapshots.speakers & group.peers)
-        if others:
-            effects.append(session_values.Sought((others[snapshots.turn(len(others))],), EMPTY))
+    empty = group.messages.is_empty
+    peer = snapshots.asks(group.peers, group.now, empty=empty)
+    if peer is not None:
+        effects.append(session_values.Sought((peer,), EMPTY))
     if snapshots.is_over(group.now):
         snapshots.decide()
         effects += swap(group) if snapshots.staged is not None else []

@@ -1,5 +1,6 @@
 """A snapshot on its way in its channel: who brings it, what is staged, what waits meanwhile."""
 
+from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from sync.calimero.log.delta_buffer import DeltaBuffer
@@ -31,7 +32,9 @@ SWAPPED_AGAIN: Final[Nanos] = 10 * SECOND
 
 SOUGHT_AGAIN: Final[Nanos] = SECOND
 SOUGHT_MAX: Final = 6
-"""Tries to begin the snapshot that such a session left to us, and the time between them."""
+SOUGHT_LATER: Final[Nanos] = 5 * SECOND
+"""Time between the first tries to begin the snapshot that such a session left to us, the number of
+these, and the time between all later ones: a source may serve as many as it can."""
 
 
 class Waits(NamedTuple):
@@ -62,8 +65,12 @@ class Snapshots:
         """True if a page had entries of our log that we do not know, so that we began another."""
         self.speakers: set[PeerId] = set()
         """Linked peers that speak it."""
+        self.as_empty: set[PeerId] = set()
+        """Linked peers that have been found to be as empty as we are."""
         self.left_by: set[PeerId] = set()
         """Linked peers that left it to us to begin, before they told whether they speak it."""
+        self._decides_at: Nanos | None = None
+        """Time from which on nobody is waited for: since then all were as empty as we are."""
         self._seek_at: Nanos | None = None
         self._sought = 0
         self._floor: Nanos = 0
@@ -132,6 +139,8 @@ class Snapshots:
 
     def wait(self, now: Nanos) -> None:
         """Let what arrives wait for a while, unless a handshake has decided."""
+        if self._decides_at is not None and now >= self._decides_at:
+            self.decided = True
         if not self.decided and self._wait_until is None:
             self._wait_until = now + self._patience
 
@@ -140,32 +149,41 @@ class Snapshots:
         self.decided = True
         self._wait_until = None
 
+    def found_empty(self, peer: PeerId, now: Nanos) -> None:
+        """A peer has nothing either: where many come at once, others may have a history."""
+        self.as_empty.add(peer)
+        if self._decides_at is None:
+            self._decides_at = now + DECIDED_WITHIN
+        if self.speakers <= self.as_empty:
+            self._wait_until = None
+
     def gone(self, peer: PeerId) -> None:
         """A peer has no link any more; without anybody who could bring one, nothing waits for it.
 
         What is staged waits on: somebody may come and go on with it.
         """
         self.speakers.discard(peer)
+        self.as_empty.discard(peer)
         self.left_by.discard(peer)
-        if not self.speakers and self.staged is None and self.session is None:
+        if self.speakers <= self.as_empty and self.staged is None and self.session is None:
             self._wait_until = None
 
     def seek(self, now: Nanos) -> None:
         """A peer has left it to us to begin: do so once its session is over there, too."""
         self._seek_at, self._sought = now + SOUGHT_AFTER, 0
 
-    def seeks(self, now: Nanos, *, empty: bool) -> bool:
-        """Return whether to ask for the snapshot now; it is asked for a few times, while empty."""
-        if self._seek_at is None or now < self._seek_at or self.session is not None:
-            return False
-        self._sought += 1
-        going_on = empty and self._sought < SOUGHT_MAX
-        self._seek_at = now + SOUGHT_AGAIN if going_on else None
-        return empty
+    def asks(self, linked: Collection[PeerId], now: Nanos, *, empty: bool) -> PeerId | None:
+        """Return the peer to begin with now: while we are empty in turn, and once if not any more.
 
-    def turn(self, count: int) -> int:
-        """Return which of so many peers is asked this time."""
-        return self._sought % count
+        Nobody else begins, as who left it to us believes that we do.
+        """
+        if self._seek_at is None or now < self._seek_at or self.session is not None:
+            return None
+        self._sought += 1
+        peers = sorted(self.speakers.intersection(linked) - self.as_empty)
+        again = SOUGHT_AGAIN if self._sought < SOUGHT_MAX else SOUGHT_LATER
+        self._seek_at = now + again if empty and peers else None
+        return peers[self._sought % len(peers)] if peers else None
 
     def begin(self, session: SessionId, peer: PeerId, began: SnapshotBegan) -> None:
         """A peer goes on with it, or begins it."""
