@@ -37,7 +37,7 @@ def on_announced(group: Machines, peer: PeerId, protocols: frozenset[str]) -> No
     if group.messages.is_empty or snapshots.staged is not None:
         snapshots.wait(group.now)
         if peer in snapshots.left_by:
-            snapshots.seek(group.now)
+            snapshots.seek(peer, group.now)
     snapshots.left_by.discard(peer)
 
 
@@ -105,7 +105,7 @@ def on_session_over(group: Machines, ended: values.SessionEnded) -> list[values.
         snapshots.found_empty(ended.peer, group.now)
         return []
     if snapshots.session is None and asked and not ended.then and ended.peer in snapshots.speakers:
-        snapshots.seek(group.now)  # whether or not anything waits for it
+        snapshots.seek(ended.peer, group.now)  # whether or not anything waits for it
         return []
     if snapshots.session is not None or not snapshots.holds_back:
         return []

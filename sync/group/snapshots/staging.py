@@ -73,6 +73,8 @@ class Snapshots:
         """Time from which on nobody is waited for: since then all were as empty as we are."""
         self._seek_at: Nanos | None = None
         self._sought = 0
+        self._left: PeerId | None = None
+        """The last peer that left it to us to begin: it is the first to be asked."""
         self._floor: Nanos = 0
         self._wait_until: Nanos | None = None
         self._channel = channel
@@ -168,9 +170,14 @@ class Snapshots:
         if self.speakers <= self.as_empty and self.staged is None and self.session is None:
             self._wait_until = None
 
-    def seek(self, now: Nanos) -> None:
-        """A peer has left it to us to begin: do so once its session is over there, too."""
-        self._seek_at, self._sought = now + SOUGHT_AFTER, 0
+    def seek(self, peer: PeerId, now: Nanos) -> None:
+        """A peer has left it to us to begin: do so once its session is over there, too.
+
+        What waits does so for as long again, once: that peer has a history.
+        """
+        if self._wait_until is not None and self._left is None:
+            self._wait_until = max(self._wait_until, now + self._patience)
+        self._seek_at, self._sought, self._left = now + SOUGHT_AFTER, 0, peer
 
     def asks(self, linked: Collection[PeerId], now: Nanos, *, empty: bool) -> PeerId | None:
         """Return the peer to begin with now: while we are empty in turn, and once if not any more.
@@ -183,6 +190,8 @@ class Snapshots:
         peers = sorted(self.speakers.intersection(linked) - self.as_empty)
         again = SOUGHT_AGAIN if self._sought < SOUGHT_MAX else SOUGHT_LATER
         self._seek_at = now + again if empty and peers else None
+        if self._sought == 1 and self._left in peers:
+            return self._left
         return peers[self._sought % len(peers)] if peers else None
 
     def begin(self, session: SessionId, peer: PeerId, began: SnapshotBegan) -> None:
