@@ -23,6 +23,7 @@ INPUTS: Final = {
     "Arrived": "a frame came",
     "PeerJoined": "somebody came",
     "PeerAnnounced": "somebody said which protocols it speaks",
+    "LinksTimed": "how slow links are has changed",
     "LogsAnnounced": "somebody announced its logs",
     "PeerGone": "somebody went",
     "Audience": "the number of people here changed",

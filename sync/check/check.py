@@ -36,6 +36,7 @@ from sync.check.proof import check_floor, matches, sealed
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
 from sync.structures.differences import Differences, Role
+from sync.structures.link_trips import as_it_is
 from sync.structures.set_digest import Held
 
 INACTIVITY_MAX: Nanos = 15 * SECOND
@@ -109,6 +110,7 @@ class Check:
         room: Callable[[], int] = lambda: NEED_MAX,
         *,
         aside: Aside = None,
+        grown: Callable[[Nanos], Nanos] = as_it_is,
     ) -> None:
         """Take part as `role`, over a stream opened at `opened_at`.
 
@@ -120,6 +122,7 @@ class Check:
             opened_at: from here on the peer's time runs.
             room: tells how many ids more may be found before there is no memory for them.
             aside: of `held`, what was brought just now and is kept aside.
+            grown: tells how long to wait for the peer where a fast one is waited for so long.
         """
         assert len(salt) == SALT_BYTES, "a salt has 16 bytes"
         assert held or role is Role.RESPONDER, "who has nothing to compare does not begin"
@@ -131,7 +134,8 @@ class Check:
         self._aside = aside
         self._peer_aside: Aside = None
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING_CLAIM
-        self._expires_at = opened_at + INACTIVITY_MAX
+        self._grown = grown
+        self._expires_at = opened_at + grown(INACTIVITY_MAX)
         self._salts = (salt, salt)
         """Of initiator and responder, once both are known."""
         self._asking: Asking | None = None
@@ -167,7 +171,7 @@ class Check:
                 return self._on_tick(now)
             case _:
                 assert_never(event)
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self._grown(INACTIVITY_MAX)
         return [*effects, self._finished()] if self._phase is Phase.FINISHED else effects
 
     def _begin(self) -> list[Effect]:

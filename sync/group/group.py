@@ -46,7 +46,12 @@ class Group(Machines):
                 effects = self._on_write(event)
             case Tick():
                 effects = self._on_tick()
-            case values.PeerJoined() | values.PeerGone() | values.PeerAnnounced():
+            case (
+                values.PeerJoined()
+                | values.PeerGone()
+                | values.PeerAnnounced()
+                | values.LinksTimed()
+            ):
                 effects = self._on_peer(event)
             case values.Audience(peers):
                 self.audience = peers
@@ -135,8 +140,12 @@ class Group(Machines):
         return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(
-        self, event: values.PeerJoined | values.PeerGone | values.PeerAnnounced
+        self,
+        event: values.PeerJoined | values.PeerGone | values.PeerAnnounced | values.LinksTimed,
     ) -> list[values.Effect]:
+        if isinstance(event, values.LinksTimed):
+            self.timed = event
+            return [*self.feed_sessions(event), *self.feed_sds(sds.Paced(event.pace))]
         if isinstance(event, values.PeerAnnounced):
             snapshots.on_announced(self, event.peer, event.protocols)
             if STATE.name in event.protocols and event.peer in self.peers:

@@ -121,6 +121,8 @@ class Machines(ABC):
         self.peers: set[PeerId] = set()
         self.audience = 0
         """Number of others that a broadcast reaches, as `values.Audience` told."""
+        self.timed = values.LinksTimed(())
+        """Which links are slow, as it was told last."""
         self.aside = Aside(author.me)
         self.typists = Typists()
         self.state_beats, self.held_marks = StateBeats(author.me, rng), HeldMarks()

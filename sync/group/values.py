@@ -96,6 +96,7 @@ from sync.sessions.values import (
     CloseTransfer,
     Continue,
     EntriesLoaded,
+    LinksTimed,
     LiveBegan,
     LoadedEntry,
     LoadEntries,
@@ -152,6 +153,7 @@ __all__ = [  # what is only passed on
     "HeartbeatArrived",
     "HeldLoaded",
     "LackingOps",
+    "LinksTimed",
     "LiveBegan",
     "LoadEntries",
     "LoadHeld",
@@ -341,6 +343,7 @@ Input: TypeAlias = (
     | Arrived
     | PeerJoined
     | PeerAnnounced
+    | LinksTimed
     | LogsAnnounced
     | PeerGone
     | Audience

@@ -29,6 +29,7 @@ from sync.net.links.stream import SecureStream
 from sync.net.peer_directory import Roster
 from sync.net.refusals import Refusals
 from sync.runner.runner import Runner
+from sync.structures.link_trips import slow_links
 from sync.view.frame_tap import Tap
 from sync.view.view import Event, FrameKind, Level, Notice
 
@@ -144,6 +145,18 @@ class Inlet:
     def ponged(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
         self._host.clocks.heard(peer)
+
+    def timed(self, peer: PeerId) -> None:
+        """Tell the machines which links are slow, where that has changed."""
+        peers = self.mesh.peers
+        link = peers.link_to(peer)
+        for channel in peers.shared_with(peer):
+            group = self._runner.groups.get(channel)
+            if group is None or not (group.timed.slow or (link is not None and link.trip)):
+                continue  # nearly always
+            timed = values.LinksTimed(*slow_links(peers.trips_in(channel), group.timed.slow))
+            if timed != group.timed:
+                self.queue_input(channel, timed)
 
     def follows(self, peer: PeerId) -> Follows:
         """See `sync.net.links.mesh_events.Events`."""

@@ -197,7 +197,8 @@ class Exchange:
         """Entries stored since the heights were frozen, due in live mode."""
         self._messages = 0
         self._taken = 0
-        self._due_at: Nanos | None = opening.at + FIRST_WITHIN
+        self._grown = opening.grown
+        self._due_at: Nanos | None = opening.at + self._grown(FIRST_WITHIN)
         self._cards: list[Round] = []
         self._batches = {True: _Batch(), False: _Batch()}
         """Those that are being sent, and read."""
@@ -223,7 +224,7 @@ class Exchange:
         """
         message = decode(payload)
         self._messages += 1
-        self._due_at = now + PROGRESS_WITHIN
+        self._due_at = now + self._grown(PROGRESS_WITHIN)
         self._draw(message, len(payload), sent=False)
         if self.state is State.OFFERED:
             return self._on_request(message)
@@ -247,7 +248,7 @@ class Exchange:
 
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
         """Send a page of what the peer lacks."""
-        self._due_at = now + PROGRESS_WITHIN
+        self._due_at = now + self._grown(PROGRESS_WITHIN)
         effects: list[Effect] = []
         for loaded in page:
             message = entry_message(self._session, loaded.entry)
@@ -274,7 +275,7 @@ class Exchange:
         if self.state is not State.LIVE:
             return []
         self._step(Step.ENDED)
-        self._due_at = now + FIRST_WITHIN
+        self._due_at = now + self._grown(FIRST_WITHIN)
         return self._say(SyncDone(self._session, live=False))
 
     def go_on(self, now: Nanos) -> list[Effect]:

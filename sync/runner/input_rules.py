@@ -162,6 +162,7 @@ RULES: Final[dict[Kind, Rule]] = {
     values.PageChecked: _OF_SESSION,
     values.StartSession: _OF_SESSION,
     values.Continue: _OF_SESSION,
+    values.LinksTimed: Rule(survives=True),
     values.HistoryExpected: Rule(),
     values.SnapshotSwapped: Rule(),
     Tick: Rule(),

@@ -55,6 +55,7 @@ BEGINNING: Final = frozenset(
         values.PeerAnnounced,
         values.GovernanceLinked,
         values.Audience,
+        values.LinksTimed,
     }
 )
 """Inputs with which machines begin that are made anew."""
@@ -340,6 +341,8 @@ class Runner:
                 self.inputs.add_own(channel, values.PeerAnnounced(peer, spoken))
             for peer in nearby:
                 self.inputs.add_own(channel, values.GovernanceLinked(peer, here=True))
+            if group.timed.slow:
+                self.inputs.add_own(channel, group.timed)
             if audience:
                 self.inputs.add_own(channel, values.Audience(audience))
         self.inputs.add_again(waiting.take_all())

@@ -36,6 +36,10 @@ POSSIBLY_BY_MAX = 64
 """Peers remembered whose filters may hold one message: they are only shown."""
 
 
+RESEND_TRIPS = 4
+"""Trips that are waited for an acknowledgement beside the usual time: one, two within which it is
+drawn (`sync.sds.timing`), and one more, for a queue only grows by what is sent twice."""
+
 FAILED: Final = Delivery.FAILED
 POSSIBLY: Final = Delivery.POSSIBLY_ACKNOWLEDGED
 """To look a member of an enum up takes 0.1 us, and each message sent is compared thrice."""
@@ -66,6 +70,8 @@ class Outgoing:
         ]
         self.pending: dict[MessageId, Pending] = {}
         self.online = False
+        self.trip: Nanos = 0
+        """Time there and back on every link, where that is long."""
         self._probes = Probes(parameters.bloom)
         self._heap: list[tuple[Nanos, MessageId]] = []
         self._untold: dict[MessageId, Nanos] = {}
@@ -224,5 +230,5 @@ class Outgoing:
             return
         waits = self._possibly_waits if delivery is POSSIBLY else self._waits
         wait = waits[attempts] if attempts < len(waits) else waits[-1]
-        entry.resend_at = at = now + wait
+        entry.resend_at = at = now + wait + RESEND_TRIPS * self.trip
         heapq.heappush(self._heap, (at, entry.message_id))

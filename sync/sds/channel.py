@@ -35,6 +35,7 @@ from sync.sds.events import (
     HeldBy,
     Input,
     LookUp,
+    Paced,
     Postpone,
     Rebroadcast,
     Received,
@@ -124,8 +125,8 @@ class Channel:
             case Seek(history, message_id, author, via):
                 missing = self._causal.seek(history, message_id, author, now, via)
                 return self._news(missing, now)
-            case Connected(peers):
-                return self._on_connected(peers, now)
+            case Connected() | Paced():
+                return self._on_links(event, now)
             case ReferenceClock(offset_ns):
                 return self._on_reference_clock(offset_ns)
             case SendAgain(message_id):
@@ -433,7 +434,12 @@ class Channel:
 
     # --- What the runner and the person say ----------------------------------------------------
 
-    def _on_connected(self, peers: int, now: Nanos) -> list[Effect]:
+    def _on_links(self, event: Connected | Paced, now: Nanos) -> list[Effect]:
+        if isinstance(event, Paced):
+            self._timer.trip = self.outgoing.trip = event.trip
+            self.repairs.pace(event.trip)
+            return []
+        peers = event.peers
         if not self._timer.peers:
             self._timer.settled()  # what we owed meanwhile is told in its time, not at once
             self._timer.peers = peers

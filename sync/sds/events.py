@@ -147,6 +147,12 @@ class Connected(Struct, frozen=True):
     peers: int
 
 
+class Paced(Struct, frozen=True):
+    """Input: a trip there and back takes `trip` on every link of the channel; 0 for no time."""
+
+    trip: Nanos
+
+
 class ReferenceClock(Struct, frozen=True):
     """Input: the reference clock is `offset_ns` ahead of `now`."""
 
@@ -195,6 +201,7 @@ Input: TypeAlias = (
     | Admit
     | Seek
     | Connected
+    | Paced
     | ReferenceClock
     | Restored
     | Tick

@@ -22,6 +22,10 @@ LOST_WINDOWS: Final = 25
 given within 4), and a missing one is asked for seven times at least."""
 
 
+WINDOW_TRIPS: Final = 4
+"""Trips within which requests and answers are spread at least, so that one silences the others."""
+
+
 def digest(text: str) -> int:
     """Return H(text), 64 bits (SDS-R guide, "Hash Function")."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
@@ -54,13 +58,16 @@ class Window(Struct, frozen=True):
     lost_after: Nanos
 
     @classmethod
-    def of(cls, parameters: Parameters, participants: int) -> "Window":
-        """Return the window of a channel in which `participants` were seen in the last hour."""
+    def of(cls, parameters: Parameters, participants: int, trip: Nanos = 0) -> "Window":
+        """Return the window of a channel in which `participants` were seen in the last hour.
+
+        `trip` is the time there and back on every link, where that is long.
+        """
         groups = response_groups(participants)
         grown = parameters.t_max_per_responder * participants // groups
-        t_max = max(parameters.t_max, grown)
+        t_max = max(parameters.t_max, grown, WINDOW_TRIPS * trip)
         return cls(
-            t_min=parameters.t_min,
+            t_min=max(parameters.t_min, trip),
             t_max=t_max,
             groups=groups,
             gap_after=max(parameters.gap_after, GAP_WINDOWS * t_max),

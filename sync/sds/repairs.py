@@ -34,15 +34,22 @@ class Repairs:
         self.coming: Coming = NOTHING
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
+        self._trip: Nanos = 0
         self._counted_until: Nanos = 0
         self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
         """Return the times of now; they grow with the group, which is counted once a second."""
         if now >= self._counted_until:
-            self._window = Window.of(self._parameters, self.participants.count(now, self.connected))
+            count = self.participants.count(now, self.connected)
+            self._window = Window.of(self._parameters, count, self._trip)
             self._counted_until = now + SECOND
         return self._window
+
+    def pace(self, trip: Nanos) -> None:
+        """A trip there and back takes so long on every link; 0 for no time."""
+        self._trip = trip
+        self._counted_until = 0
 
     def count_anew(self) -> None:
         """Somebody new takes part: that counts at once."""

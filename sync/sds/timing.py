@@ -28,6 +28,13 @@ ASK_PAUSE: Nanos = 250 * MILLISECOND
 """Between two sync messages that only ask: twelve ids a second, and then the answers."""
 
 
+OWED_TRIPS = 2
+"""Trips over which the acknowledgements of all are spread: whoever hears one need not tell it."""
+
+IDLE_TRIPS = 4
+"""Trips of further silence before the next message that only keeps the channel alive."""
+
+
 @dataclass(slots=True)
 class SyncTimer:
     """The countdowns; none runs while nobody is connected."""
@@ -35,6 +42,9 @@ class SyncTimer:
     parameters: Parameters
     rng: random.Random
     peers: int = 0
+    trip: Nanos = 0
+    """Time there and back on every link, where that is long: what is drawn leaves room for it, or
+    all would speak before they hear who spoke."""
     owed_at: Nanos | None = None
     quiet_until: Nanos = 0
     """When we may ask again."""
@@ -42,7 +52,7 @@ class SyncTimer:
     _drawn: float = 0
     _backoff: int = 0
     _wait: Nanos = 0
-    _wait_of: tuple[float, int, int] | None = None
+    _wait_of: tuple[float, int, int, Nanos] | None = None
 
     def __post_init__(self) -> None:
         self._drawn = self.rng.random()
@@ -59,7 +69,7 @@ class SyncTimer:
         """Time of the next sync message that keeps the channel alive."""
         if self._idle_since is None:
             return None
-        drawn = (self._drawn, self._backoff, self.peers)
+        drawn = (self._drawn, self._backoff, self.peers, self.trip)
         if drawn != self._wait_of:  # it is asked for at every input, and changes at every tenth
             self._wait_of, self._wait = drawn, self._idle_wait()
         return self._idle_since + self._wait
@@ -69,7 +79,8 @@ class SyncTimer:
         longest = self.parameters.idle_max
         # Even where the doubling ends a group must not speak at once: at least half is drawn.
         low, high = min(low << self._backoff, longest // 2), min(high << self._backoff, longest)
-        return self._crowded(low + int((high - low) * self._drawn))
+        wait = self._crowded(low + int((high - low) * self._drawn))
+        return wait + IDLE_TRIPS * self.trip
 
     def ask_at(self, t_req: Nanos | None) -> Nanos | None:
         """Return when we ask for missing messages, whose lowest T_req is `t_req`."""
@@ -79,7 +90,7 @@ class SyncTimer:
 
     def asked(self, now: Nanos) -> None:
         """We asked."""
-        self.quiet_until = now + ASK_PAUSE
+        self.quiet_until = now + ASK_PAUSE + self.trip
 
     def owe(self, now: Nanos) -> None:
         """There is something to acknowledge.
@@ -90,6 +101,7 @@ class SyncTimer:
         """
         if self.owed_at is None:
             low, high = self.parameters.acknowledge_within
+            high = max(high, OWED_TRIPS * self.trip)
             share = self.rng.random()
             if self.peers > CROWD:
                 share = math.log(1 + share * (self.peers - 1)) / math.log(self.peers)
@@ -97,7 +109,7 @@ class SyncTimer:
 
     def owe_more(self, now: Nanos) -> None:
         """Schedule a further sync message: the last had no room for all acknowledgements."""
-        low, high = AGAIN
+        low, high = AGAIN[0] + self.trip, AGAIN[1] + self.trip
         self.owed_at = now + low + int((high - low) * self.rng.random())
 
     def settled(self) -> None:

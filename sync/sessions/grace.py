@@ -23,7 +23,7 @@ class Grace:
         """A session is over: it stays while it lacks something, instead of the one before it."""
         if session.transfer.lacking:
             self.forget(now, session.peer)
-            self.sessions[session.peer] = (session, now + GRACE)
+            self.sessions[session.peer] = (session, now + session.patience.grown(GRACE))
             if len(self.sessions) > LATE_MAX:
                 self.forget(now, next(iter(self.sessions)))
         else:

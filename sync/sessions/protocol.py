@@ -19,6 +19,7 @@ from sync.sessions.handshake import SyncKind
 from sync.sessions.page_values import CheckedPage
 from sync.sessions.values import LoadedEntry, Outcome, Plane, Stored
 from sync.structures.differences import Differences, Role
+from sync.structures.link_trips import as_it_is
 from sync.structures.log_spans import LogHeight, LogSpan
 from sync.structures.ordered_set import Bounds, OrderedSet, SyncId
 from sync.structures.set_digest import Held
@@ -90,6 +91,7 @@ class Opening(Struct, frozen=True):
         state: the channel's state, for protocols of that plane; they alone know its type.
         log: its messages beside what is frozen, in the same way.
         floor: nothing older is held, or taken; 0 where everything is.
+        grown: returns how long to wait for the peer where a fast one is waited for so long.
     """
 
     role: Role
@@ -110,6 +112,7 @@ class Opening(Struct, frozen=True):
     offered: bool = False
     failed: frozenset[SyncKind] = frozenset()
     floor: Nanos = 0
+    grown: Callable[[Nanos], Nanos] = as_it_is
 
 
 class Send(Struct, frozen=True):

@@ -9,7 +9,7 @@ Rules:
 3. The machine never looks into an item: who feeds it computes the `SyncId` from the message.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TypeAlias, assert_never
 
@@ -18,6 +18,7 @@ from msgspec import Struct
 from sync.machine import SECOND, Nanos, Tick
 from sync.sessions.found_ids import Fate, FoundIds
 from sync.structures.ids import Ids
+from sync.structures.link_trips import as_it_is
 from sync.structures.ordered_set import SyncId
 
 WAITING_MAX = 1_000
@@ -130,6 +131,8 @@ class Transfer:
     """Receiving half of one transfer session (Waku Sync, "Transfer Protocol")."""
 
     def __init__(self) -> None:
+        self.grown: Callable[[Nanos], Nanos] = as_it_is
+        """Tells how long to wait for the peer where a fast one is waited for so long."""
         self._phase = Phase.DECIDING
         self.found = FoundIds()
         """Ids that were wanted; to be looked into only."""
@@ -256,7 +259,7 @@ class Transfer:
         if self._phase is Phase.ENDED_EARLY:
             return [*unwanted, self._finish(Step.RECONCILED)]
         self._step(Step.RECONCILED)
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self.grown(INACTIVITY_MAX)
         return unwanted
 
     def _on_remote_finished(self) -> list[Effect]:
@@ -281,7 +284,7 @@ class Transfer:
         """After an expected message: finished, or another while for the next one."""
         if not self.lacking:
             return [self._finish(Step.COMPLETED)]
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self.grown(INACTIVITY_MAX)
         return []
 
     def _accept(self, arrived: Arrived) -> Accept:

@@ -22,6 +22,7 @@ from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
 from sync.structures.differences import Role
 from sync.structures.ids import Ids
+from sync.structures.link_trips import Patience
 from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import (
     EVERYTHING,
@@ -121,6 +122,9 @@ class Session:
 
     moved_at: Nanos = 0
     """When it last found out or brought something."""
+
+    patience: Patience = field(default_factory=Patience)
+    """Says how long to wait for the peer."""
 
     given_up: bool = False
     """Whether it stalls: nobody waits for what it may still bring."""
@@ -327,6 +331,7 @@ class Session:
             self.offered,
             self.failed,
             self.retained_from,
+            self.patience.grown,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
@@ -377,7 +382,10 @@ class Session:
         held = self.brought.together(self.together, self.counted)
         self.together = self.counted = None
         aside = self.brought.aside if self.exchanged and self.exchanged.brought else None
-        self.checking = check.Check(self.role, held, self.since, salt, now, room, aside=aside)
+        grown = self.patience.grown
+        self.checking = check.Check(
+            self.role, held, self.since, salt, now, room, aside=aside, grown=grown
+        )
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
         early, self.early_frame = self.early_frame, None
         return effects if early is None else [*effects, *self.take_frame(early, now)]
@@ -457,14 +465,14 @@ class Session:
     @property
     def watched_until(self) -> Nanos:
         """Time at which the watchdog ends the session, which does not end by itself."""
-        return max(self.moved_at, self.heard_at) + WATCHDOG
+        return max(self.moved_at, self.heard_at) + self.patience.grown(WATCHDOG)
 
     def gives_up_at(self) -> Nanos | None:
         """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
         hopes = self.transfer.lacking or self.authors or self.asked or self.asked_hashes
         if self.given_up or not hopes:
             return None
-        return self.moved_at + STALLED_AFTER
+        return self.moved_at + self.patience.grown(STALLED_AFTER)
 
     @property
     def claimed(self) -> int:

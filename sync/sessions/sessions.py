@@ -64,6 +64,7 @@ from sync.sessions.values import (
     Here,
     Input,
     Leave,
+    LinksTimed,
     LiveBegan,
     LoadEntries,
     LogsAnnounced,
@@ -147,6 +148,8 @@ class Sessions:
         self._protocols = protocols
         self._claims = claims or Claims(lambda: [self])
         self._served = Served()
+        self._trips: dict[PeerId, Nanos] = {}
+        """Times there and back on slow links."""
         self._fetching = Fetching(self._table, protocols, self._end, terms.read_pushed)
         self._checking = Checking(self._table, self._fetching, terms.draw_salt, self._room)
 
@@ -192,12 +195,20 @@ class Sessions:
                 return [*self._on_linked_again(peer, now), *self._fetching.share_out(now)]
             case PeerGone(peer):
                 return self._on_gone(peer, now)
-            case PeerAnnounced() | LogsAnnounced():
-                return []  # whoever chooses protocols was told
+            case PeerAnnounced() | LogsAnnounced() | LinksTimed():
+                return self._on_told(event)
             case Tick():
                 return self._on_tick(now)
             case _:
                 assert_never(event)
+
+    def _on_told(self, event: PeerAnnounced | LogsAnnounced | LinksTimed) -> Sequence[Effect]:
+        """Take note of slow links; of the rest whoever chooses protocols was told."""
+        if isinstance(event, LinksTimed):
+            self._trips = dict(event.slow)
+            for session in self._table.running.values():
+                session.patience.trip = self._trips.get(session.peer, 0)
+        return []
 
     def deadline(self) -> Nanos | None:
         """Return when a session or share next times out, or the grace of a finished one ends."""
@@ -404,6 +415,8 @@ class Sessions:
         retained_from = self._terms.retained_from(now + offset)
         key = SessionKey(self._terms.channel, peer, protocol.plane)
         session = Session(number, key, protocol, why, now, now, retained_from, retained_from)
+        session.patience.trip = self._trips.get(peer, 0)
+        session.transfer.grown = session.patience.grown
         session.stream, session.moved_at = number, now
         return session
 
@@ -590,7 +603,7 @@ class Sessions:
         effects += self._fetching.share_found(session, now)
         if not finished.checked:
             return effects + self._fetching.settle(session, now)
-        session.wait_until = now + CHECK_WITHIN
+        session.wait_until = now + session.patience.grown(CHECK_WITHIN)
         if session.initiated:
             session.check_stream = -session.number
             effects.append(OpenSession(-session.number, session.peer, CHECK))

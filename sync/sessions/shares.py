@@ -297,11 +297,14 @@ class Shares:
         return late
 
     def _leads_until(self, leader: Session) -> Nanos:
-        until = leader.moved_at + STALLED_AFTER
+        until = leader.moved_at + leader.patience.grown(STALLED_AFTER)
         if leader.exchanged is None:
             found = leader.need // FINDS_A_SECOND * SECOND
-            return min(until, self._led_at + FINDS_WITHIN + found)
-        return min(until, self._paged_at + PAGE_WITHIN)
+            return min(until, self._led_at + leader.patience.grown(FINDS_WITHIN) + found)
+        return min(until, self._paged_at + leader.patience.grown(PAGE_WITHIN))
 
     def _share_until(self, session: Session) -> Nanos:
-        return min(session.moved_at + STALLED_AFTER, session.began_at + SHARE_WITHIN)
+        return min(
+            session.moved_at + session.patience.grown(STALLED_AFTER),
+            session.began_at + session.patience.grown(SHARE_WITHIN),
+        )

@@ -95,6 +95,18 @@ class PeerGone(Struct, frozen=True):
     peer: PeerId
 
 
+class LinksTimed(Struct, frozen=True):
+    """Slow links of the channel; see `sync.structures.link_trips`.
+
+    Attributes:
+        slow: their peers, each with the time of a trip there and back.
+        pace: that of the fastest link of the channel; 0 where that one is not slow.
+    """
+
+    slow: tuple[tuple[PeerId, Nanos], ...]
+    pace: Nanos = 0
+
+
 class PeerAnnounced(Struct, frozen=True):
     """`peer` says which protocols it speaks beyond those that everybody does."""
 
@@ -479,6 +491,7 @@ class Proved(Struct, frozen=True):
 
 Input: TypeAlias = (
     StartSession
+    | LinksTimed
     | PeerAnnounced
     | LogsAnnounced
     | SessionOffered

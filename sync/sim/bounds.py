@@ -224,6 +224,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Heads.items": _stored,
     "Fetching.linked": _links,
     "Fetching.pushing": _links,
+    "Sessions._trips": _links,
     "Grace.sessions": lambda scale: scale.sessions,
     "Sought.waiters": incoming.WAITING_MAX,
     "Transfer._waiting": receiving.WAITING_MAX,

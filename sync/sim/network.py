@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.sim.wire.wire import Wire
 
 
 class Link(Struct, frozen=True):
@@ -27,6 +28,10 @@ class Link(Struct, frozen=True):
     """Whether streams can be opened, which lose nothing."""
     uplink: int | None = None
     """Bytes a second that a node sends on all its streams together; None without a limit."""
+    wire: int | None = None
+    """Bytes a second of one wire for everything all nodes send (`sync.sim.wire.wire`)."""
+    wire_queue: Nanos = 3 * SECOND
+    """Time that what this wire has taken in may have to wait."""
 
 
 PERFECT = Link()
@@ -57,6 +62,9 @@ class Network:
 
     walls: set[tuple[int, int]] = field(default_factory=set)
     """One-way firewalls: the first cannot dial the second, and all else is well."""
+
+    wire: Wire | None = None
+    """The wire that everything goes over; None where nothing waits for anything else."""
 
     def reachable(self, one: int, other: int) -> bool:
         """Return whether the two reach each other both ways, so that they can keep a link."""

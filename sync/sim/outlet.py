@@ -30,6 +30,7 @@ from sync.sim.rooms import CHANNEL, Room, Rooms
 from sync.sim.streams import READING, Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Cause, Watch
+from sync.sim.wire.wire import Wire
 from sync.view.view import FrameKind
 
 
@@ -97,6 +98,8 @@ class Outlet:
     watch: Watch | None = None
     hostile_from: int = sys.maxsize
     twist: Twist | None = None
+    heard: Callable[[int, int], None] | None = None
+    """Is told by whom and from whom a frame came over a wire."""
     _by_peer: dict[PeerId, Node] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -516,6 +519,26 @@ class Outlet:
         nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
         size = len(frame.event.payload)
         arrivals = self.network.arrivals(self.timeline.now, size, receivers)
+        if self.network.wire is not None:
+            self._over_wire(self.network.wire, frame, arrivals)
+            return arrivals
         for at, receiver in arrivals:
             plan(at, arrive, nodes[receiver], frame)
         return arrivals
+
+    def _arrive_over_wire(self, node: Node, frame: Frame) -> None:
+        if self.heard is not None:
+            self.heard(node.number, frame.sender)
+        self.arrive(node, frame)
+
+    def _over_wire(self, wire: Wire, frame: Frame, arrivals: Sequence[tuple[Nanos, int]]) -> None:
+        """Send a frame on links behind what waits there; what comes on top is the network's."""
+        now, plan = self.timeline.now, self.timeline.plan
+        for at, receiver in arrivals:
+
+            def left(
+                over: Nanos, node: Node = self.nodes[receiver], trip: Nanos = at - now
+            ) -> None:
+                plan(over + trip, self._arrive_over_wire, node, frame)
+
+            wire.send((frame.sender, receiver), len(frame.event.payload), now, left)

@@ -8,15 +8,16 @@ from typing import Final, TypeAlias
 
 from sync.errors import StorageError
 from sync.group import values
-from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
+from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
 from sync.runner.journal import Loaded, loaded_entries
 from sync.runner.log_rows import SHARED_FROM
 from sync.sim.disk import Disk
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
 from sync.sim.rooms import FeedChannel
-from sync.sim.uplinks import Pushing, Uplinks
+from sync.sim.uplinks import Pushing, Uplinks, size_of
 from sync.sim.watch import Watch
+from sync.sim.wire.dials import DIALLED_WITHIN, OPENED_WITHIN, Dials
 from sync.view.view import FrameKind
 
 Schedule: TypeAlias = Callable[[Nanos, Callable[[], None]], None]
@@ -29,12 +30,6 @@ FRAME_KINDS = {
 
 READING: Final = 10 * MILLISECOND
 """Time a page of messages takes from the disk; others go on coming meanwhile."""
-
-OPENED_WITHIN: Final[Nanos] = 5 * SECOND
-"""Time after which the opening of a stream without an answer is given up, as a handshake is."""
-
-DIALLED_WITHIN: Final[Nanos] = 3 * SECOND
-"""Time after which dialling somebody behind a firewall is given up, as live programs do."""
 
 NO_ROOM: Final = "no room for another stream"
 
@@ -62,9 +57,13 @@ class Streams:
     cut_at: int | None = None
     """Which of these is lost, and its stream with it; None for none."""
     uplinks: Uplinks = field(init=False)
+    dials: Dials = field(init=False)
+    pushed: dict[tuple[int, int, ChannelId], list[Stream]] = field(default_factory=dict)
+    """Transfers over a wire, which their receiver may stop."""
 
     def __post_init__(self) -> None:
         self.uplinks = Uplinks(self.network.link.uplink)
+        self.dials = Dials(self.network, self.schedule)
 
     def open(
         self, node: Node, channel: ChannelId, wanted: values.OpenSession, other: Node, now: Nanos
@@ -85,6 +84,22 @@ class Streams:
         if self.most is not None and len(other.streams) >= self.most:
             refuse(NO_ROOM, now + self.network.latency())
             return
+        if self.network.wire is None:
+            self._open(node, channel, wanted, other, now)
+            return
+
+        def answered(at: Nanos) -> None:
+            if node.runner is not None and other.runner is not None:
+                self._open(node, channel, wanted, other, at)
+
+        self.dials.dial(node.number, other.number, now, answered, partial(refuse, "no answer"))
+
+    def _open(
+        self, node: Node, channel: ChannelId, wanted: values.OpenSession, other: Node, now: Nanos
+    ) -> None:
+        """Open a stream to somebody who has answered."""
+        session = wanted.session
+        assert other.runner is not None
         number = other.runner.new_session()
         stream = Stream(channel, {node.number: session, other.number: number})
         node.streams[session] = stream
@@ -125,7 +140,7 @@ class Streams:
         incarnation = node.incarnation
         at = max(now, self.uplinks.free_at(node.number)) + READING
 
-        def load() -> None:
+        def load(at: Nanos) -> None:
             stream = node.streams.get(wanted.session)
             if stream is None or node.incarnation != incarnation:
                 return
@@ -137,7 +152,12 @@ class Streams:
                 event = values.SessionClosed(wanted.session, str(error))
             self.feed(node, event, stream.channel)
 
-        self.schedule(at, load)
+        stream = node.streams.get(wanted.session)
+        if self.network.wire is not None and stream is not None:
+            self.network.wire.send((node.number, id(stream)), 0, now, load)
+            return
+        at = max(now, self.uplinks.free_at(node.number)) + READING
+        self.schedule(at, partial(load, at))
 
     def close(self, node: Node, session: values.SessionId, now: Nanos, reason: str = "") -> None:
         """Close a stream, after what was sent on it."""
@@ -195,6 +215,17 @@ class Streams:
         """Send these on a transfer stream of their own, which is ended or left open."""
         stream = Stream(channel, {})
         pushing = Pushing(iter(payloads), ends=ends)
+        if self.network.wire is not None:
+            way = node.number, other.number, channel
+            self.pushed.setdefault(way, []).append(stream)
+
+            def answered(at: Nanos) -> None:
+                for payload in payloads:
+                    self._send_pushed(stream, node, other, payload, at)
+                self._end_push(stream, node, other, pushing, at)
+
+            self.dials.dial(node.number, other.number, now, answered, lambda _: None)
+            return
         if self.uplinks.rate is None:
             for payload in payloads:
                 self._send_pushed(stream, node, other, payload, now)
@@ -206,6 +237,10 @@ class Streams:
     def stop_push(self, node: Node, channel: ChannelId, other: Node, now: Nanos) -> None:
         """Close the transfers of `other` to a node, which takes no more of them."""
         noticed = now + self.network.latency()
+        if self.network.wire is not None:
+            for stream in self.pushed.pop((other.number, node.number, channel), []):
+                stream.cut = True
+                self.network.wire.forget((other.number, id(stream)))
         self.uplinks.stop((other.number, node.number, channel), noticed)
 
     def _push_on(
@@ -240,7 +275,18 @@ class Streams:
     ) -> None:
         """Deliver in order; where the ends cannot reach each other, the stream is cut."""
         left = self.uplinks.departs(sender.number, receiver.number, event, now)
-        at = max(left + self.network.latency(), stream.last_arrival + 1)
+        if self.network.wire is not None:
+            wire, size = self.network.wire, size_of(event)
+            carried = partial(self._carried, stream, sender, receiver, event)
+            wire.send((sender.number, id(stream)), size, now, carried)
+            return
+        self._carried(stream, sender, receiver, event, left)
+
+    def _carried(
+        self, stream: Stream, sender: Node, receiver: Node, event: values.Input, now: Nanos
+    ) -> None:
+        """Deliver what has left its sender."""
+        at = max(now + self.network.latency(), stream.last_arrival + 1)
         stream.last_arrival = at
         if self.watch is not None:
             self.watch.carried(sender, receiver, event, now, at)

@@ -50,9 +50,7 @@ class Uplinks:
 
     def departs(self, sender: int, receiver: int, event: values.Input, now: Nanos) -> Nanos:
         """Return when all of an input that is sent now has left."""
-        size = SMALL
-        if isinstance(event, values.SessionPayload | values.Transferred):
-            size = len(event.payload)
+        size = size_of(event)
         self.received[receiver] += size
         if self.rate is None:
             return now
@@ -78,3 +76,10 @@ class Uplinks:
         going_on = self.pushes.get(way, [])
         if any(one is pushing for one in going_on):
             self.pushes[way] = [one for one in going_on if one is not pushing]
+
+
+def size_of(event: values.Input) -> int:
+    """Return how many bytes an input has on a stream."""
+    if isinstance(event, values.SessionPayload | values.Transferred):
+        return len(event.payload)
+    return SMALL

@@ -40,6 +40,8 @@ from sync.sim.streams import Streams
 from sync.sim.timeline import EPOCH, Timeline
 from sync.sim.turning import Turning
 from sync.sim.watch import Watch
+from sync.sim.wire.pulse import Pulse
+from sync.sim.wire.wire import Wire
 
 
 class Terms(Struct, frozen=True):
@@ -108,7 +110,7 @@ class World:
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
         self.time = Timeline(EPOCH)
         total = size + hostile * ALIASES
-        self.network = Network(total, link, random.Random(seed + 1))  # noqa: S311
+        self.network = self._new_network(total, link)
         self.hostile_from = size - hostile
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
@@ -130,8 +132,8 @@ class World:
                 *[(one, frozenset(range(size))) for one in (self.governed,) if one is not None],
             ]
         }
-        first = self.rooms[self.channel]
-        self.membership, self.witness = first.membership, first.witness
+        self.membership = self.rooms[self.channel].membership
+        self.witness = self.rooms[self.channel].witness
         self._people = People(self._feed_channel)
         self._clocks_differ = any(clocks)
         self.nodes = self._new_nodes(size, total)
@@ -199,15 +201,46 @@ class World:
             self.hostiles = self._hostiles(self.links)
             self._outlet.twist = self.hostiles.twist
             self._inlet.overhear = self.hostiles.heard
-        self._checks = Checks(
+        self.pulse = self._new_pulse()
+        self._checks = self._new_checks()
+        self._checks.begin()
+
+    def _new_checks(self) -> Checks:
+        return Checks(
             self.honest,
             self.rooms,
             self.governed,
             self.time,
             self.meter,
-            terms.parameters.bloom.error_rate,
+            self.terms.parameters.bloom.error_rate,
         )
-        self._checks.begin()
+
+    def _new_pulse(self) -> Pulse | None:
+        wire, links = self.network.wire, self.links
+        if wire is None:
+            return None
+        assert isinstance(links, Mesh)
+        pulse = Pulse(
+            self.nodes,
+            self.network,
+            wire,
+            self.time,
+            links,
+            self.streams.dials,
+            self._feed_channel,
+            self.rng,
+        )
+        self._outlet.heard, self.streams.dials.trip = pulse.heard, pulse.trip
+        pulse.begin()
+        return pulse
+
+    def _new_network(self, total: int, link: Link) -> Network:
+        network = Network(total, link, random.Random(self.seed + 1))  # noqa: S311
+        if link.wire is not None:
+            assert self.terms.mesh, "a wire carries links"
+            assert not self.terms.governed, "what is said of governance goes beside a wire"
+            network.wire = Wire(link.wire, link.wire_queue, self.time.call)
+        return network
 
     def _first_channel(self) -> ChannelId:
         if not self.terms.governed_alone:

@@ -200,7 +200,7 @@ class SketchExchange(NeverLive):
         """Return when the silence has been too long."""
         if self._state is State.OVER or self._sending.loading:
             return None
-        return self._heard_at + INACTIVITY_MAX
+        return self._heard_at + self._opening.grown(INACTIVITY_MAX)
 
     @property
     def _is_first_answer(self) -> bool:

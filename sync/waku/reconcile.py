@@ -26,6 +26,7 @@ from msgspec import Struct
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
 from sync.structures.differences import Differences, Role
+from sync.structures.link_trips import as_it_is
 from sync.structures.ordered_set import OrderedSet
 from sync.waku.answerer import Answerer
 from sync.waku.division import NARROW, Parameters
@@ -141,12 +142,14 @@ class Reconciliation:
         window: Bounds = EVERYTHING,
         room: Callable[[], int] = lambda: DIFFERENCES_MAX,
         payloads_max: int = 1,
+        grown: Callable[[Nanos], Nanos] = as_it_is,
     ) -> None:
         """Take part as `role` with the snapshot `local`, over a stream opened at `opened_at`.
 
         Only what is in `window` is compared; where it ends, the initiator says for both. `room`
         tells how many ids more may be found before there is no memory for them. The peer takes up
-        to `payloads_max` a turn.
+        to `payloads_max` a turn. `grown` tells how long to wait for it where a fast one is waited
+        for so long.
         """
         self._window = window
         self._room = room
@@ -163,7 +166,8 @@ class Reconciliation:
         """Whether the peer has said that it is finished, and what came before is still read."""
         self._empty = RangesData(CLUSTER, shards)
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING
-        self._expires_at = opened_at + INACTIVITY_MAX
+        self._grown = grown
+        self._expires_at = opened_at + grown(INACTIVITY_MAX)
         self._rounds = 0
         self._need = 0
         self._have = 0
@@ -199,7 +203,7 @@ class Reconciliation:
         """Send one fingerprint over the window, after a `Skip` (Waku Sync, "Initial Message")."""
         assert self._phase is Phase.INITIATING, "only the initiator begins, and once"
         self._step(Step.OPENED)
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self._grown(INACTIVITY_MAX)
         return [self._send(self._answerer.opening(self._window))]
 
     def _on_payload(self, payload: RangesData, now: Nanos) -> list[Effect]:
@@ -221,7 +225,7 @@ class Reconciliation:
             raise RemoteError("more payloads came than a turn has, before our answer")
         received = self._turn.take(payload.ranges)
         self._rounds += 1
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self._grown(INACTIVITY_MAX)
         self._unanswered.append(received)
         if len(self._unanswered) > 1:
             return []
@@ -244,7 +248,7 @@ class Reconciliation:
             return self._end_with_enough()
         self._need += len(need)
         self._have += len(have)
-        self._expires_at = now + INACTIVITY_MAX
+        self._expires_at = now + self._grown(INACTIVITY_MAX)
         effects: list[Effect] = []
         if not (received.last and received.settled) and not self._is_ending:
             effects += [self._send(ranges) for ranges in step.payloads]

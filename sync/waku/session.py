@@ -120,6 +120,7 @@ class WakuExchange(NeverLive):
             opening.window,
             opening.room,
             opening.payloads_max,
+            opening.grown,
         )
 
     @property

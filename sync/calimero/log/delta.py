@@ -88,13 +88,13 @@ class DeltaExchange(NeverLive):
         self._held_until: Nanos | None = None
         """While our turn waits for what other sessions bring: how long."""
         self._payloads = 0
-        self._due_at = opening.at + INACTIVITY_MAX
+        self._due_at = opening.at + self._opening.grown(INACTIVITY_MAX)
 
     # --- Inputs --------------------------------------------------------------------------------
 
     def open(self, now: Nanos) -> list[Effect]:
         """Take the first turn."""
-        self._due_at = now + INACTIVITY_MAX
+        self._due_at = now + self._opening.grown(INACTIVITY_MAX)
         return self._end_turn()
 
     def payload(self, payload: bytes, now: Nanos) -> list[Effect]:
@@ -117,7 +117,7 @@ class DeltaExchange(NeverLive):
             case _:
                 raise RemoteError("a filter is the end of a first turn, and of no other")
         self._payloads += 1
-        self._due_at = now + INACTIVITY_MAX
+        self._due_at = now + self._opening.grown(INACTIVITY_MAX)
         return effects
 
     def go_on(self, now: Nanos) -> list[Effect]:
@@ -126,7 +126,7 @@ class DeltaExchange(NeverLive):
             self._step(DeltaStep.CAME)
         if self._phase is not Delta.SAYING:
             return []
-        self._due_at = now + INACTIVITY_MAX
+        self._due_at = now + self._opening.grown(INACTIVITY_MAX)
         for message_id, named_at in self._named.items():
             if not self._log.holds(message_id):
                 self._asking.want(message_id, named_at)
@@ -137,7 +137,7 @@ class DeltaExchange(NeverLive):
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
         """Send a page of what the peer lacks."""
         del more
-        self._due_at = now + INACTIVITY_MAX
+        self._due_at = now + self._opening.grown(INACTIVITY_MAX)
         sent = [self._say(message) for message in self._sending.loaded(page)]
         return [*sent, *self._go_on(now)]
 

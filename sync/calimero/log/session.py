@@ -280,7 +280,7 @@ class Exchange(NeverLive):
         """Fail after too long a silence."""
         if self._nested is not None:
             return self._mapped(self._nested.tick(now))
-        if self._over or now < self._heard_at + INACTIVITY_MAX:
+        if self._over or now < self._heard_at + self._opening.grown(INACTIVITY_MAX):
             return []
         return [self._finish(Finished("nothing came in time", self._payloads))]
 
@@ -290,7 +290,7 @@ class Exchange(NeverLive):
             return None
         if self._nested is not None:
             return self._nested.deadline()
-        return self._heard_at + INACTIVITY_MAX
+        return self._heard_at + self._opening.grown(INACTIVITY_MAX)
 
     # --- Steps ---------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ class _End(NeverLive, ABC):
         self.cards: list[Round] = []
         self._payloads = 0
         self._due_at: Nanos | None = None
-        self._opened_at = opening.at
+        self._opened_at, self._grown = opening.at, opening.grown
 
     @property
     @abstractmethod
@@ -143,7 +143,7 @@ class SnapshotSource(_End):
         self._loading = False
         self._phase = Sending.UNASKED
         self._sent = 0
-        self._due_at = opening.at + UNASKED_AFTER
+        self._due_at = opening.at + self._grown(UNASKED_AFTER)
 
     @property
     def _over(self) -> bool:
@@ -162,7 +162,7 @@ class SnapshotSource(_End):
         """
         message = decode(payload)
         self._payloads += 1
-        self._due_at = now + UNASKED_AFTER
+        self._due_at = now + self._grown(UNASKED_AFTER)
         match message:
             case SnapshotRequest(before, pages) if self._phase is Sending.UNASKED:
                 words = "asks for all" if before is None else f"asks from {before[0]:,} down"
@@ -184,7 +184,7 @@ class SnapshotSource(_End):
     def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> Sequence[Effect]:
         """Send a page of what was here at the handshake; one that came later is left out."""
         self._loading = False
-        self._due_at = now + UNASKED_AFTER
+        self._due_at = now + self._grown(UNASKED_AFTER)
         if self._over:
             return []
         if page:
@@ -267,7 +267,7 @@ class SnapshotReceiver(_End):
         self._number = 0
         self._phase = Receiving.BEGINNING
         self._got = self._registers = 0
-        self._allowance = SLOW_AFTER
+        self._allowance = opening.grown(SLOW_AFTER)
         """Time for which pages may still be waited for, see there."""
         self._last: int | None = None
         """Number of the last page, once it is here."""
@@ -339,7 +339,7 @@ class SnapshotReceiver(_End):
         if got > self._count or registers > ENTRIES_MAX:
             raise RemoteError("more than there is by its word")
         self._got, self._registers = got, registers
-        self._allowance += (page.entries + page.registers) * SECOND // PACE
+        self._allowance += self._grown((page.entries + page.registers) * SECOND // PACE)
         payload = self._checking.pop(number)
         head = head_of(payload)
         if page.first is not None:
@@ -371,13 +371,13 @@ class SnapshotReceiver(_End):
         if self._due_at is None or now < self._due_at or self._over:
             return []
         self._step(ReceivingStep.EXPIRED)
-        stalled = now >= self._expects_since + STALLED_AFTER
+        stalled = now >= self._expects_since + self._grown(STALLED_AFTER)
         return [self._finished(STALLED if stalled else SLOW, Outcome.NOT_CONVERGED)]
 
     def _expect(self, now: Nanos) -> None:
         """Wait for a page, from now on, as long as the source may take."""
         self._expects_since = now
-        self._due_at = now + min(STALLED_AFTER, max(0, self._allowance))
+        self._due_at = now + min(self._grown(STALLED_AFTER), max(0, self._allowance))
 
     def _expect_no_more(self, now: Nanos) -> None:
         """Take off what the page that has come was waited for, if nothing else was done."""

@@ -176,7 +176,7 @@ class Exchange(NeverLive):
         self._brought: set[Key] = set()
         """Authors of entries that were brought since our last turn."""
         self._payloads = 0
-        self._heard_at = opening.at
+        self._heard_at, self._grown = opening.at, opening.grown
         self._over = False
 
     # --- Inputs --------------------------------------------------------------------------------
@@ -226,13 +226,13 @@ class Exchange(NeverLive):
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """Fail after too long a silence."""
-        if self._over or now < self._heard_at + INACTIVITY_MAX:
+        if self._over or now < self._heard_at + self._grown(INACTIVITY_MAX):
             return []
         return [self._finished("nothing came in time", Outcome.NOT_CONVERGED)]
 
     def deadline(self) -> Nanos | None:
         """Return when the silence has been too long."""
-        return None if self._over else self._heard_at + INACTIVITY_MAX
+        return None if self._over else self._heard_at + self._grown(INACTIVITY_MAX)
 
     # --- Steps ---------------------------------------------------------------------------------
 

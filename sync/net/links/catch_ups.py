@@ -39,7 +39,7 @@ from sync.net.links.levels import Level
 from sync.net.links.listener import Serve, Spawn
 from sync.net.links.mesh import Mesh
 from sync.net.links.noise import Role
-from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.stream import CONNECT_TIMEOUT, HANDSHAKE_DEADLINE, SecureStream, patience
 from sync.structures.places import Holder, Places
 from sync.view.view import FrameKind
 
@@ -160,11 +160,14 @@ class CatchUps:
                 draw_key,
                 expect=peer,
                 local_address=self._mesh.local_address,
+                connect_timeout=patience(CONNECT_TIMEOUT, link.trip or 0),
+                handshake_deadline=patience(HANDSHAKE_DEADLINE, link.trip or 0),
             )
             stream.limit_frames(FRAME_MAX)
             init = encode(self._init(stream, channel))
             stream.send_batch([encode_frame(Open(STREAM, 0)), init])
-            if await _read_init(stream) != channel:
+            within = patience(HANDSHAKE_DEADLINE, link.trip or 0)
+            if await _read_init(stream, within) != channel:
                 raise RemoteError("it answers about another channel")  # noqa: TRY301
             talk = _Talk(stream)
             self._mesh.received.watch(stream)
@@ -321,14 +324,14 @@ async def _receive(talk: _Talk) -> bytes | None:
                 raise
 
 
-async def _read_init(stream: SecureStream) -> ChannelId:
+async def _read_init(stream: SecureStream, within: float = HANDSHAKE_DEADLINE) -> ChannelId:
     """Return the channel that the peer's `Init` is about.
 
     Raises:
         RemoteError: it sent something else or nothing, or it did not sign this stream.
     """
     try:
-        async with asyncio.timeout(HANDSHAKE_DEADLINE):
+        async with asyncio.timeout(within):
             data = await stream.receive()
     except TimeoutError:
         raise RemoteError("the peer does not say what its stream is about") from None

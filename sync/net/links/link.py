@@ -24,6 +24,7 @@ from sync.net.links.frames import (
 from sync.net.links.levels import Level
 from sync.net.links.noise import Role
 from sync.net.links.stream import SecureStream
+from sync.structures.link_trips import step
 from sync.structures.token_bucket import Buckets
 
 PROTOCOL = "/chat-tui/link/1.0.0"
@@ -62,6 +63,9 @@ is handed that."""
 RTTS_KEPT = 24
 """Round-trip times kept to be drawn: two minutes of pings, and a cell for each."""
 
+PINGS_KEPT = 64
+"""Pings whose answers may still come: of five minutes, longer than anything waits on a link."""
+
 PRESENCES_PER_SECOND = 2.0
 PRESENCES_BURST = 64.0
 """Presences of one link that are looked at as they come: one a channel; of more the last ones, as
@@ -87,11 +91,15 @@ class Link:
     """When the answer to our last ping came; 0 if none came yet."""
     pinged_at: Nanos = 0
     nonce: int = 0
+    pings: deque[Nanos] = field(default_factory=lambda: deque(maxlen=PINGS_KEPT))
+    """When the last pings went out that have no answer, nor has any after them; oldest first."""
     unanswered: bool = False
     """Whether our last ping has no answer yet: a second one would be another vote on the time."""
     rtt: Nanos | None = None
     rtts: deque[Nanos] = field(default_factory=lambda: deque(maxlen=RTTS_KEPT))
     """Round-trip times of the last answered pings, to be drawn."""
+    trip: Nanos | None = None
+    """By these, whether the link is slow; see `sync.structures.link_trips.step`."""
     wall_offset: Nanos | None = None
     """Lead of the peer's wall clock over our machines' clock, which nobody sets."""
     follows: Follows = Follows.NOBODY
@@ -251,16 +259,27 @@ class Link:
         self.nonce += 1
         self.unanswered = True
         self.pinged_at = now
+        self.pings.append(now)
         self.send(Ping(self.nonce, wall))
 
     def ponged(self, pong: Pong, now: Nanos) -> bool:
-        """Learn round-trip time and clock from the answer to our last ping, if this is it."""
-        if pong.nonce != self.nonce or not self.unanswered:
+        """Learn round-trip time and clock from the answer to our last ping, if this is it.
+
+        Where trips take longer than we wait with the next ping, an earlier one is answered, which
+        tells the time of a trip alone.
+        """
+        older = self.nonce - pong.nonce
+        if not 0 <= older < len(self.pings):
+            return False
+        while len(self.pings) > older + 1:
+            self.pings.popleft()
+        self.rtt = now - self.pings.popleft()
+        self.rtts.append(self.rtt)
+        self.trip = step(self.rtts)
+        if older:
             return False
         self.unanswered = False
         self.answered_at = now
-        self.rtt = now - self.pinged_at
-        self.rtts.append(self.rtt)
         self.wall_offset = pong.wall + self.rtt // 2 - now
         self.follows = pong.follows
         return True

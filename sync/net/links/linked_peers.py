@@ -164,6 +164,20 @@ class LinkedPeers:
             return usable[0]
         return max(usable, key=lambda link: (bool(link.shared), link.opened_at), default=None)
 
+    def trips_in(self, channel: ChannelId) -> dict[PeerId, Nanos | None]:
+        """Return how slow the link of each peer of a channel is; see `Link.trip`."""
+        links = {peer: self.link_to(peer, channel) for peer in self.links}
+        return {peer: link.trip for peer, link in links.items() if link is not None}
+
+    def trip_from(self, host: str) -> Nanos:
+        """Return how slow the links are of those at an address who have proved a channel."""
+        trips = [
+            link.trip or 0
+            for link in self.all()
+            if link.shared and link.stream.remote_address[0] == host
+        ]
+        return min(trips, default=0)
+
     def address_of(self, peer: PeerId) -> tuple[str, int] | None:
         """Return where the link to `peer` leads; None without one."""
         link = self.link_to(peer)

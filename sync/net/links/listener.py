@@ -16,6 +16,7 @@ from weakref import WeakSet
 
 from sync.entries.identity import Identity
 from sync.errors import LocalError, RemoteError
+from sync.machine import Nanos
 from sync.net.clock import draw_key
 from sync.net.links.frames import Open
 from sync.net.links.handshake import OwnKeyError
@@ -25,6 +26,7 @@ from sync.net.links.stream import (
     READ_AHEAD,
     DisconnectedError,
     SecureStream,
+    patience,
     read_little,
 )
 
@@ -53,13 +55,29 @@ class BlockedError(RemoteError):
     """The person wants no link with this peer, which did nothing wrong by dialling."""
 
 
+def _not_slow(host: str) -> Nanos:
+    """Return how slow the links from an address are, where nothing is known of them."""
+    del host
+    return 0
+
+
 class Listener:
-    """See the module docstring. `refused(who, reason)` counts what was sent away."""
+    """See the module docstring.
+
+    `refused(who, reason)` counts what was sent away; `trip_from` tells how slow the links are of
+    those at an address who are no strangers.
+    """
 
     def __init__(
-        self, identity: Identity, admit: Admit, refused: Callable[[str, str], None], spawn: Spawn
+        self,
+        identity: Identity,
+        admit: Admit,
+        refused: Callable[[str, str], None],
+        spawn: Spawn,
+        trip_from: Callable[[str], Nanos] = _not_slow,
     ) -> None:
         self._identity = identity
+        self._trip_from = trip_from
         self._admit = admit
         self._refused = refused
         self._spawn = spawn
@@ -143,8 +161,11 @@ class Listener:
         who, handed_over = host, False
         try:
             with self._place(host):
-                async with asyncio.timeout(HANDSHAKE_DEADLINE):
-                    stream = await SecureStream.accept(reader, writer, self._identity, draw_key)
+                within = patience(HANDSHAKE_DEADLINE, self._trip_from(host))
+                async with asyncio.timeout(within):
+                    stream = await SecureStream.accept(
+                        reader, writer, self._identity, draw_key, handshake_deadline=within
+                    )
                     who = stream.peer
                     stream.limit_frames(LINK_FRAME_MAX, pending=STRANGER_BYTES_MAX)
                     opened = await read_open(stream)

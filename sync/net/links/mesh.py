@@ -90,7 +90,9 @@ class Mesh:
         self.channels = LinkChannels(self.peers, clock, secrets, addresses, events)
         standing_of = self.peers.standing_of
         self._room = OutboundRoom(is_guest=lambda peer: standing_of(peer) <= Standing.OPEN)
-        self._listener = Listener(identity, self._admit, events.refused, spawn)
+        self._listener = Listener(
+            identity, self._admit, events.refused, spawn, self.peers.trip_from
+        )
         self._dialler = Dialler(
             identity,
             clock,
@@ -207,6 +209,7 @@ class Mesh:
             case Pong():
                 if link.ponged(frame, self._clock.now()):
                     self._events.ponged(link.peer)
+                self._events.timed(link.peer)
                 self.peers.settle(link.peer)
             case Proof(mac):
                 self.channels.on_proof(link, mac)

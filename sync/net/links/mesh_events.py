@@ -75,6 +75,9 @@ class Events(Protocol):
     def ponged(self, peer: PeerId) -> None:
         """A pong of `peer` came: its clock is known anew."""
 
+    def timed(self, peer: PeerId) -> None:
+        """A pong of `peer` came: it is known anew how long its links take."""
+
     def follows(self, peer: PeerId) -> Follows:
         """Return by whose clock we go, as a pong to `peer` says it."""
 

@@ -30,10 +30,12 @@ from sync.net.links.link import read_proof
 from sync.net.links.listener import Serve, Spawn
 from sync.net.links.mesh import Mesh
 from sync.net.links.stream import (
+    CONNECT_TIMEOUT,
     FRAME_MAX,
     HANDSHAKE_DEADLINE,
     DisconnectedError,
     SecureStream,
+    patience,
 )
 from sync.net.links.stream_writer import STALL_MAX, StreamWriter
 from sync.runner.journal import Loaded
@@ -346,6 +348,8 @@ class SessionStreams:
                 draw_key,
                 expect=peer,
                 local_address=self._mesh.local_address,
+                connect_timeout=patience(CONNECT_TIMEOUT, link.trip or 0),
+                handshake_deadline=patience(HANDSHAKE_DEADLINE, link.trip or 0),
             )
             membership = Membership(
                 stream.role,
@@ -357,7 +361,7 @@ class SessionStreams:
                 return Ended(NOT_IN)
             mac = prove(common.secret, stream.role, stream.handshake_hash)
             stream.send_batch([encode(Open(protocol, 0)), encode(self._proof(mac, protocol))])
-            async with asyncio.timeout(HANDSHAKE_DEADLINE):
+            async with asyncio.timeout(patience(HANDSHAKE_DEADLINE, link.trip or 0)):
                 answer = await read_proof(stream)
             _require(membership, answer)
             if self._mesh.peers.link_to(peer, channel) is None:

@@ -21,10 +21,11 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from sync.entries.identity import Identity
 from sync.errors import RemoteError
-from sync.machine import PeerId
+from sync.machine import SECOND, Nanos, PeerId
 from sync.net.links.handshake import IdentityHandshake
 from sync.net.links.noise import MESSAGE_MAX, TAG_SIZE, Role
 from sync.structures.codec import FrameAssembler, length_prefixed
+from sync.structures.link_trips import grown
 
 CONNECT_TIMEOUT: Final = 3.0
 """Seconds until a silent address is given up; on one LAN an answer takes milliseconds."""
@@ -66,6 +67,11 @@ LENGTH_SIZE: Final = 2
 
 PLAINTEXT_MAX: Final = MESSAGE_MAX - TAG_SIZE
 """Bytes of plaintext in one record."""
+
+
+def patience(seconds: float, trip: Nanos) -> float:
+    """Return how many seconds to wait on a link of that step; see `sync.structures.link_trips`."""
+    return grown(round(seconds * SECOND), trip) / SECOND
 
 
 class DisconnectedError(RemoteError):

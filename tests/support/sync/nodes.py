@@ -213,6 +213,9 @@ class Station:
     def ponged(self, peer: PeerId) -> None:
         self.pongs += [link.wall_offset for link in self.mesh.peers.links[peer]]
 
+    def timed(self, peer: PeerId) -> None:
+        pass
+
     def follows(self, peer: PeerId) -> Follows:
         del peer
         return Follows.NOBODY

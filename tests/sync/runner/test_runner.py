@@ -440,3 +440,18 @@ def test_authors_whose_lines_came_in_a_snapshot_are_heard_through_its_source() -
     assert relays.through(dave.peer_id) is None, "he has a link"
     assert relays.through(bob.peer_id) is None
     assert settled == [bob.peer_id], "the manager is told at once"
+
+
+def test_machines_made_anew_know_which_links_are_slow() -> None:
+    alice, bob = Driver(), Writer("bob")
+    told = values.LinksTimed(((bob.peer_id, 8 * SECOND),), 8 * SECOND)
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, told)
+    alice.turn()
+
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    alice.turn()
+
+    group = alice.runner.groups[CHANNEL]
+    assert group.timed == told
+    assert group.sds.outgoing.trip == 8 * SECOND

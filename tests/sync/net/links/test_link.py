@@ -14,7 +14,9 @@ from sync.machine import SECOND
 from sync.net.clock import draw_key
 from sync.net.links.frames import Ping, Pong
 from sync.net.links.link import CONTEST_MAX, RTTS_KEPT, UNANSWERED_MAX, Link, keep, superfluous
+from sync.net.links.mesh import PING_EVERY
 from sync.net.links.stream import SecureStream
+from sync.structures.link_trips import SLOW_MAX
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST
@@ -126,19 +128,46 @@ async def test_links_that_are_closing_are_no_rivals() -> None:
         assert superfluous(links, ALICE.peer_id, NOW + 2) == []
 
 
-async def test_only_the_answer_to_the_last_ping_counts() -> None:
+async def test_only_the_answer_to_the_last_ping_counts_for_clocks() -> None:
     async with both_ends(BY_ALICE) as ([link], _):
         link.ping(NOW, NOW)
         link.ping(NOW + SECOND, NOW + SECOND)
 
         assert not link.ponged(Pong(1, NOW), NOW + 2 * SECOND)
-        assert (link.answered_at, link.rtt, link.wall_offset) == (0, None, None)
+        assert (link.answered_at, link.wall_offset) == (0, None)
         assert link.ponged(Pong(2, NOW + 9 * SECOND, Follows.YOU), NOW + 3 * SECOND)
 
         assert link.answered_at == NOW + 3 * SECOND
         assert link.rtt == 2 * SECOND
-        assert list(link.rtts) == [2 * SECOND]
+        assert list(link.rtts) == [2 * SECOND, 2 * SECOND]
         assert (link.wall_offset, link.follows) == (7 * SECOND, Follows.YOU)
+
+
+async def test_where_a_trip_takes_longer_than_the_next_ping_waits_it_is_measured() -> None:
+    async with both_ends(BY_ALICE) as ([link], _):
+        trip = 2 * PING_EVERY + SECOND
+        answered = []
+        for number in range(1, 6):
+            at = NOW + number * PING_EVERY
+            link.ping(at, at)
+            if number > 3:
+                answered.append(link.ponged(Pong(number - 2, NOW), at + SECOND))
+
+        assert answered == [False, False]
+        assert list(link.rtts) == [trip, trip]
+        assert link.trip == SLOW_MAX
+
+
+async def test_a_link_is_slow_once_two_trips_in_a_row_are_and_fast_once_none_are() -> None:
+    async with both_ends(BY_ALICE) as ([link], _):
+        steps = []
+        for number, trip in enumerate([SECOND, 0, SECOND, SECOND, *[0] * RTTS_KEPT], start=1):
+            link.ping(NOW, NOW)
+            link.ponged(Pong(number, NOW), NOW + trip)
+            steps.append(link.trip)
+
+        assert steps[:4] == [None, 0, 0, SECOND]
+        assert steps[-3:] == [SECOND, 0, 0]
 
 
 async def test_of_round_trips_the_last_are_kept() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from sync.errors import RemoteError
+from sync.machine import Nanos
 from sync.net.links.frames import Open
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX, Listener, Serve
-from sync.net.links.stream import SecureStream
+from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream, patience
+from sync.structures.link_trips import GROWN_MAX, SLOW_MAX
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST, until
@@ -72,3 +74,39 @@ async def test_of_many_who_come_at_once_from_one_address_few_get_a_place() -> No
     writer.close()
     await accepted[-1]
     listener.close()
+
+
+async def test_whoever_comes_from_where_a_slow_link_leads_has_longer_for_its_handshake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deadline = 0.02
+    monkeypatch.setattr("sync.net.links.listener.HANDSHAKE_DEADLINE", deadline)
+    begun: list[asyncio.Task[None]] = []
+    loop = asyncio.get_running_loop()
+
+    async def admit(stream: SecureStream, opened: Open) -> Serve:
+        raise RemoteError(f"nobody is met here: {stream.peer}, {opened}")
+
+    def spawn(name: str, work: Coroutine[Any, Any, None]) -> object:
+        begun.append(loop.create_task(work, name=name))
+        return name
+
+    def trip_from(host: str) -> Nanos:
+        return SLOW_MAX if host == HOST else 0
+
+    listener = Listener(identity("alice"), admit, lambda who, reason: None, spawn, trip_from)
+    port = await listener.listen([HOST], FIRST_PORT)
+    _, writer = await asyncio.open_connection(HOST, port)
+    await until(lambda: begun, "the connection is accepted")
+    began = loop.time()
+
+    await begun[0]
+
+    assert loop.time() - began > (GROWN_MAX - 1) * deadline
+    writer.close()
+    listener.close()
+
+
+def test_nobody_else_has_longer_and_nobody_more_than_four_times_as_long() -> None:
+    assert patience(HANDSHAKE_DEADLINE, 0) == HANDSHAKE_DEADLINE
+    assert patience(HANDSHAKE_DEADLINE, SLOW_MAX) == GROWN_MAX * HANDSHAKE_DEADLINE

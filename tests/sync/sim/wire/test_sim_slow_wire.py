@@ -1,0 +1,127 @@
+"""A wire of 64 kbit/s with three seconds of queue before it, which three nodes share."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.manager.registry import PROTOCOLS
+from sync.sim.network import Link
+from sync.sim.rooms import CHANNEL
+from sync.sim.wire.wire import HEADERS, SEGMENT
+from sync.sim.world import Terms, World
+from tests.support.grids import with_grid
+from tests.support.storage.archives import archive
+
+HISTORY = 2_000
+QUEUE = 3 * SECOND
+SLOW = Link(wire=8_000, wire_queue=QUEUE, delay=(100 * MILLISECOND, 100 * MILLISECOND))
+SEEDS = with_grid([0], range(1, 6))
+
+
+def arriving(seed: int = 0, link: Link = SLOW, newcomers: int = 2, history: int = HISTORY) -> World:
+    """Somebody with a history, and newcomers who come at once."""
+    world = World(1 + newcomers, seed, link, Terms(protocols=PROTOCOLS))
+    for number in range(1, 1 + newcomers):
+        world.crash(number)
+    world.preload(0, archive("carol", history))
+    world.run(5 * SECOND)
+    for number in range(1, 1 + newcomers):
+        world.restart(number)
+    return world
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_newcomers_have_the_history_while_people_talk(seed: int) -> None:
+    """It alone takes two and a half minutes a newcomer, if nothing is sent twice."""
+    world = arriving(seed)
+    assert world.network.wire is not None
+
+    for line in range(12 * 6):
+        world.write_text(line % 2, f"line {line}")
+        world.run(10 * SECOND)
+        if world.converged():
+            break
+
+    assert [len(node.disk.rows) for node in world.nodes] == [HISTORY + line + 1] * 3
+    assert world.network.wire.carried < 5_500_000
+    assert world.meter.requests.total() < 200
+
+
+@pytest.mark.slow
+def test_newcomers_have_the_history_where_something_else_keeps_the_queue_full() -> None:
+    """Every trip takes longer than is waited for a connection on a fast link."""
+    world = arriving(history=600)
+    assert world.network.wire is not None
+    world.network.wire.send("something else", 100_000_000, world.now, lambda _: None)
+
+    for line in range(12 * 6):
+        world.write_text(line % 2, f"line {line}")
+        world.run(10 * SECOND)
+        if world.converged():
+            break
+
+    assert world.converged()
+
+
+@pytest.mark.slow
+def test_a_line_comes_within_a_few_trips_while_the_history_does() -> None:
+    world = arriving()
+    took = []
+
+    for line in range(18):
+        world.write_text(0, f"line {line}")
+        began, newest = world.now, world.logs()[0][-1][1]
+        while newest not in world.nodes[1].disk.rows and world.now < began + 2 * MINUTE:
+            world.run(SECOND)
+        took.append(world.now - began)
+        world.run(10 * SECOND)
+
+    assert max(took) < 30 * SECOND
+
+
+@pytest.mark.slow
+def test_a_wire_that_is_fast_is_never_told_to_be_slow() -> None:
+    world = arriving(link=Link(wire=1_000_000), history=200)
+
+    world.run(MINUTE)
+
+    assert world.converged()
+    for node in world.nodes:
+        assert node.runner is not None
+        assert node.runner.groups[CHANNEL].timed.slow == ()
+
+
+def test_what_one_connection_sends_comes_in_order_and_as_fast_as_the_wire_is() -> None:
+    world = World(2, link=SLOW)
+    wire = world.network.wire
+    assert wire is not None
+    came: list[tuple[int, Nanos]] = []
+    began = world.now
+
+    def sent(number: int) -> Callable[[Nanos], None]:
+        return lambda at: came.append((number, at))
+
+    for number in range(40):
+        wire.send("one", SEGMENT, began, sent(number))
+    world.run(MINUTE)
+
+    assert [number for number, _ in came] == list(range(40))
+    assert came[-1][1] - began == pytest.approx(40 * (SEGMENT + HEADERS) * SECOND // 8_000, rel=0.1)
+
+
+def test_a_new_connection_waits_for_the_queue_alone_however_much_another_one_sends() -> None:
+    world = World(2, link=SLOW)
+    wire = world.network.wire
+    assert wire is not None
+    came: list[Nanos] = []
+    wire.send("busy", 1_000_000, world.now, came.append)
+    world.run(10 * SECOND)
+    began = world.now
+
+    wire.send("new", 60, began, came.append)
+    world.run(10 * SECOND)
+
+    [at] = came
+    assert QUEUE / 2 < at - began < 2 * QUEUE
