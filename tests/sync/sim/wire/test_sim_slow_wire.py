@@ -38,14 +38,14 @@ def test_two_newcomers_have_the_history_while_people_talk(seed: int) -> None:
     world = arriving(seed)
     assert world.network.wire is not None
 
-    for line in range(12 * 6):
+    for line in range(16 * 6):
         world.write_text(line % 2, f"line {line}")
         world.run(10 * SECOND)
         if world.converged():
             break
 
     assert [len(node.disk.rows) for node in world.nodes] == [HISTORY + line + 1] * 3
-    assert world.network.wire.carried < 5_500_000
+    assert world.network.wire.carried < 7_500_000
     assert world.meter.requests.total() < 200
 
 
