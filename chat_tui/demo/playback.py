@@ -100,7 +100,7 @@ class Playback(FrontScreen[None]):
         self.busy = False
         """True if something is made ready, or played again, beside the screen."""
         self._made = False
-        """Whether a scenario was made ready before."""
+        """True once a scenario was made ready: the next one frees what it left."""
         self._wanted: deque[Callable[[], None]] = deque()
         """Requests of keys meanwhile."""
 

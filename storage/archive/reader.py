@@ -327,7 +327,7 @@ class _Noted(NamedTuple):
 
     names: Mapping[str, str]
     places: AbstractSet[str]
-    """Where it says that it has messages or ops; exports that are made anew each time do not."""
+    """Places of messages and ops that it names; exports that are made anew each time name none."""
 
     @classmethod
     def of(cls, note: Path) -> Self:

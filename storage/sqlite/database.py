@@ -26,10 +26,8 @@ from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
 from storage.sqlite.sqlite_errors import (
-    BEYOND_READING,
     PRIMARY_CODE,
     ROOM_MIN,
-    DamagedError,
     code_of,
     explained,
 )
@@ -323,13 +321,15 @@ class Database:
 
     async def _take_copy(self) -> frozenset[str]:
         """Go on with a copy of what is sound; whoever reads or writes meanwhile waits."""
+        from storage.sqlite.damage import copying  # noqa: PLC0415  # few disks are damaged
+
         self._writable = False
         async with self._opening:
             await self._checkpoints.settled()
             try:
-                copy, lost = await self._run(lambda _: _copy_of(self._path))
+                copy, lost = await self._run(lambda _: copying.copy_of(self._path))
                 await self._connection.close()
-                _put_in_place(copy, self._path)
+                copying.put_in_place(copy, self._path)
             finally:
                 await self._connection.close()
                 self._connection = await _open_to_write(self._path)
@@ -367,7 +367,7 @@ async def _open_to_write(path: Path) -> _Connection:
     try:
         # SQLite gives the files it makes beside this one the same rights.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        return await _prepared(connection, _prepare)
+        return await _prepared(connection, prepare)
     except (sqlite3.Error, OSError) as error:
         raise explained(error, path) from error
 
@@ -475,7 +475,8 @@ def _check_version(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError  # it would have to be brought up to date, which is to write
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def prepare(connection: sqlite3.Connection) -> None:
+    """Set a connection up for writing, and bring its tables up to date."""
     for pragma in PRAGMAS:
         connection.execute(pragma)
     _migrate(connection)
@@ -530,60 +531,3 @@ def _roll_back(connection: sqlite3.Connection) -> None:
     # On some errors, a full disk among them, SQLite has already done so.
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def replace_by_copy(path: Path) -> frozenset[str]:
-    """Put a copy of what can be read in the place of a damaged database that cannot be opened.
-
-    Nobody has it open. The damaged one is kept beside it.
-
-    Returns:
-        The tables that could not be read to the end.
-
-    Raises:
-        StorageError: one that is needed cannot be read, or the disk refused.
-    """
-    try:
-        copy, lost = _copy_of(path)
-    except OSError as error:
-        raise explained(error, path) from error
-    except sqlite3.Error as error:
-        if code_of(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:  # a table, or its name
-            raise DamagedError(BEYOND_READING.format(path)) from error
-        raise explained(error, path) from error
-    _put_in_place(copy, path)
-    return lost
-
-
-def _copy_of(path: Path) -> tuple[Path, frozenset[str]]:
-    """Return a copy of what a damaged database has in its tables, and which were not read whole."""
-    from storage.sqlite.damage.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
-
-    copy = path.with_name(f"{path.name}.copy")
-    for left in (copy, log_of(copy)):
-        left.unlink(missing_ok=True)
-    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    try:
-        with closing(
-            sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
-        ) as new:
-            _prepare(new)
-            lost = copy_sound(path, new)
-    except BaseException:
-        copy.unlink()
-        raise
-    return copy, lost
-
-
-def _put_in_place(copy: Path, path: Path) -> None:
-    """Put a copy in the place of a database that is closed, which is kept beside it.
-
-    Its log goes: it is in the copy, and SQLite would take it for the copy's.
-    """
-    try:
-        path.replace(path.with_name(f"{path.name}.damaged"))
-        for name in ("-wal", "-shm"):
-            path.with_name(f"{path.name}{name}").unlink(missing_ok=True)
-        copy.replace(path)
-    except OSError as error:
-        raise explained(error, path) from error

@@ -122,7 +122,7 @@ class Machines(ABC):
         self.audience = 0
         """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.timed = values.LinksTimed(())
-        """Which links are slow, as it was told last."""
+        """Slow links, as told last."""
         self.aside = Aside(author.me)
         self.typists = Typists()
         self.state_beats, self.held_marks = StateBeats(author.me, rng), HeldMarks()

@@ -19,7 +19,7 @@ class Joined(Struct, frozen=True):
     logs: int = 0
     """Author logs that we hold there."""
     dialled: bool = False
-    """Whether we dialled the link: it may be that the peer cannot dial us."""
+    """True if we dialled the link: it may be that the peer cannot dial us."""
 
 
 class Left(Struct, frozen=True):

@@ -54,7 +54,7 @@ class Causal:
         """On which links it was a torrent in the second before that."""
         self._came_since: Nanos = 0
         self._calm_at: Nanos = 0
-        """When what is a torrent now may be built on again."""
+        """Time from which on what is a torrent now may be built on again."""
         self.forgone: dict[MessageId, None] = {}
         """Ids that count as met though they are not here."""
         self._me = me

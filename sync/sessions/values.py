@@ -24,7 +24,7 @@ RELAY: Final = "somebody is heard through this peer alone"
 """Why a session stays that is ended when nobody is heard so any more."""
 
 RELAYS: Final = "it hears somebody through us alone"
-"""Why one stays that we begin because the peer cannot dial us; it is ended likewise."""
+"""Reason for one that we begin because the peer cannot dial us; it is ended likewise."""
 
 SHARE: Final = "a share of what is missing"
 PUT_OFF: Final = "put off while another session brought what is missing"

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from chat_tui.client.setup import Setup
 from storage.profile.profile import Profile
-from storage.sqlite.database import Database, replace_by_copy
+from storage.sqlite.damage.copying import replace_by_copy
+from storage.sqlite.database import Database
 from storage.sqlite.soundness import Place
 from storage.sqlite.sqlite_errors import DamagedError
 from sync.entries.identity import Identity

@@ -56,7 +56,7 @@ class _Table(NamedTuple):
     columns: Sequence[str]
     key: Sequence[str]
     has_numbers: bool
-    """Whether rows lie by a number and not by the key."""
+    """True if rows lie by a number and not by the key."""
 
     @classmethod
     def of(cls, db: sqlite3.Connection, name: str) -> "_Table":

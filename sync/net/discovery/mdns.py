@@ -87,7 +87,7 @@ class Discovery:
         self._heard = 0
         """Names that were heard since."""
         self._turn = asyncio.Lock()
-        """Whoever begins or stops, one at a time."""
+        """Lets one at a time begin or stop."""
 
     async def start(self, addresses: Sequence[str], port: int) -> None:
         """Listen and announce on `addresses`; returns before the announcement is complete.

@@ -69,9 +69,9 @@ class Candidate:
     instance: str = ""
     """Program that was announced there last."""
     again: bool = False
-    """Whether it was announced more than once, some time apart."""
+    """True if it was announced more than once, some time apart."""
     renewed: bool = False
-    """Whether another program was announced there since it was a peer's: it may be another's."""
+    """True if another program was announced there since it was a peer's: it may be another's."""
 
 
 @dataclass(slots=True)

@@ -92,7 +92,7 @@ class Link:
     pinged_at: Nanos = 0
     nonce: int = 0
     pings: deque[Nanos] = field(default_factory=lambda: deque(maxlen=PINGS_KEPT))
-    """When the last pings went out that have no answer, nor has any after them; oldest first."""
+    """Times of the last pings that have no answer, nor has any after them; oldest first."""
     unanswered: bool = False
     """Whether our last ping has no answer yet: a second one would be another vote on the time."""
     rtt: Nanos | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.database import replace_by_copy
+from storage.sqlite.damage.copying import replace_by_copy
 from storage.sqlite.integrity import beside, problems_of
 from storage.sqlite.sqlite_errors import DamagedError
 from sync.errors import StorageError

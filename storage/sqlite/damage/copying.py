@@ -1,0 +1,66 @@
+"""Copies that take the place of damaged databases."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from storage.sqlite.damage.mending import copy_sound
+from storage.sqlite.database import prepare
+from storage.sqlite.open_file import log_of
+from storage.sqlite.sqlite_errors import BEYOND_READING, DamagedError, code_of, explained
+
+
+def replace_by_copy(path: Path) -> frozenset[str]:
+    """Put a copy of what can be read in the place of a damaged database that cannot be opened.
+
+    Nobody has it open. The damaged one is kept beside it.
+
+    Returns:
+        The tables that could not be read to the end.
+
+    Raises:
+        StorageError: one that is needed cannot be read, or the disk refused.
+    """
+    try:
+        copy, lost = copy_of(path)
+    except OSError as error:
+        raise explained(error, path) from error
+    except sqlite3.Error as error:
+        if code_of(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:  # a table, or its name
+            raise DamagedError(BEYOND_READING.format(path)) from error
+        raise explained(error, path) from error
+    put_in_place(copy, path)
+    return lost
+
+
+def copy_of(path: Path) -> tuple[Path, frozenset[str]]:
+    """Return a copy of what a damaged database has in its tables, and which were not read whole."""
+    copy = path.with_name(f"{path.name}.copy")
+    for left in (copy, log_of(copy)):
+        left.unlink(missing_ok=True)
+    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with closing(
+            sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
+        ) as new:
+            prepare(new)
+            lost = copy_sound(path, new)
+    except BaseException:
+        copy.unlink()
+        raise
+    return copy, lost
+
+
+def put_in_place(copy: Path, path: Path) -> None:
+    """Put a copy in the place of a database that is closed, which is kept beside it.
+
+    Its log goes: it is in the copy, and SQLite would take it for the copy's.
+    """
+    try:
+        path.replace(path.with_name(f"{path.name}.damaged"))
+        for name in ("-wal", "-shm"):
+            path.with_name(f"{path.name}{name}").unlink(missing_ok=True)
+        copy.replace(path)
+    except OSError as error:
+        raise explained(error, path) from error
