@@ -20,7 +20,15 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
-from storage.sqlite.checkpoints import LOG_MAX, Checkpoints, copy_rest
+from storage.sqlite.checkpoints import Checkpoints, copy_rest
+from storage.sqlite.connections import (
+    SORTED_ON_DISK,
+    STATEMENTS_IN_MEMORY,
+    USUALLY,
+    WHILE_LONG,
+    prepare,
+    roll_back,
+)
 from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
@@ -37,39 +45,6 @@ if TYPE_CHECKING:
     from storage.sqlite.stored_governance import StoredGovernances
 
 T = TypeVar("T")
-
-BUSY_TIMEOUT_MS: Final = 5_000
-"""Nobody else writes here while the profile is locked; a backup program may read for a moment."""
-
-CACHE_KIB: Final = 16 * 1024
-"""Ids and hashes come in random order: this holds the index pages of some 100,000 messages."""
-
-CACHE_OF_LONG_KIB: Final = 64 * 1024
-"""The same while a snapshot is swapped in. Of 100,000 messages that is a sixth less work than with
-16 MB, where pages are written to the log, and read from there, again and again."""
-
-USUALLY: Final = (f"PRAGMA cache_size = -{CACHE_KIB}", "PRAGMA secure_delete = ON")
-"""Settings of most of the time: deleted content is overwritten, on every build of SQLite."""
-
-WHILE_LONG: Final = (f"PRAGMA cache_size = -{CACHE_OF_LONG_KIB}", "PRAGMA secure_delete = FAST")
-"""The same while a snapshot is swapped in. Its pages are only let go of as they are deleted: what
-they say is history by then, and it is half a kilobyte a message."""
-
-PRAGMAS: Final = (
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-    f"PRAGMA wal_autocheckpoint = {LOG_MAX}",
-    *USUALLY,
-)
-
-STATEMENTS_IN_MEMORY: Final = "PRAGMA temp_store = MEMORY"
-"""Keeps in memory what would undo a statement that fails half-way, some pages for each row. A
-third of all that a commit of some lines wrote was a file that was made and removed for that."""
-
-SORTED_ON_DISK: Final = "PRAGMA temp_store = FILE"
-"""The same setting while indexes are made anew: a million keys are not sorted in memory."""
 
 APART_MAX_S: Final = 10.0
 """For a search; of a million messages the slowest one takes three seconds."""
@@ -475,37 +450,6 @@ def _check_version(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError  # it would have to be brought up to date, which is to write
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Set a connection up for writing, and bring its tables up to date."""
-    for pragma in PRAGMAS:
-        connection.execute(pragma)
-    _migrate(connection)
-    connection.execute(STATEMENTS_IN_MEMORY)
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the schema up to date, each step in a transaction of its own."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(MIGRATIONS):
-        raise StorageError(
-            f"The history of this profile was written by a newer chat-tui (version {version} of "
-            f"its database; this one knows {len(MIGRATIONS)}). Update this program, or choose "
-            "another profile with --profile."
-        )
-    for step, migration in enumerate(MIGRATIONS[version:], start=version + 1):
-        try:
-            if isinstance(migration, str):
-                connection.executescript(f"BEGIN IMMEDIATE; {migration}")
-            else:
-                connection.execute("BEGIN IMMEDIATE")
-                migration(connection)
-            connection.execute(f"PRAGMA user_version = {step}")
-            connection.execute("COMMIT")
-        except BaseException:
-            _roll_back(connection)
-            raise
-
-
 def _transact(
     change: Callable[[sqlite3.Connection], T], file: OpenFile, connection: sqlite3.Connection
 ) -> tuple[T, int]:
@@ -517,7 +461,7 @@ def _transact(
         file.require()
         connection.execute("COMMIT")
     except BaseException:
-        _roll_back(connection)
+        roll_back(connection)
         raise
     return result, connection.total_changes - before
 
@@ -525,9 +469,3 @@ def _transact(
 def _set(settings: Sequence[str], connection: sqlite3.Connection) -> None:
     for setting in settings:
         connection.execute(setting)
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    # On some errors, a full disk among them, SQLite has already done so.
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")

@@ -5,8 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from storage.sqlite.connections import prepare
 from storage.sqlite.damage.mending import copy_sound
-from storage.sqlite.database import prepare
 from storage.sqlite.open_file import log_of
 from storage.sqlite.sqlite_errors import BEYOND_READING, DamagedError, code_of, explained
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, Protocol, TextIO
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from proto import entry_pb2, sds_pb2
-from storage.sqlite.database import PRAGMAS
+from storage.sqlite.connections import PRAGMAS
 from storage.sqlite.queries import STORE, STORE_PARENTS, STORE_TEXTS
 from storage.sqlite.rows import STATEMENTS_CACHED, Row, execute_for_rows
 from sync.entries.ed25519 import KeyPair, is_signature
