@@ -396,10 +396,11 @@ class TextFace:
         where = f" ({name})" if line.channel != self._channel else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         self._say(f"{when}{where} {sentence(line, self._called)}.")
+        if line.act is None or line.act.kind is not ActKind.ASKED:
+            return
         snapshot = self._client.snapshot()
         info = sentences.find(snapshot, line.channel)
-        has_asked = line.act is not None and line.act.kind is ActKind.ASKED
-        if has_asked and info is not None and (asks := sentences.who_asks(snapshot, info)):
+        if info is not None and (asks := sentences.who_asks(snapshot, info)):
             self._say(asks)
 
     def _state(self, event: StateShown) -> None:

@@ -90,7 +90,9 @@ class Gaps:
         not_shown: set[str] = {one.message_id for one in info.waiting}
         for request in info.repair.requests:
             by_hand = request.named_by == request.namer == snapshot.me
-            if by_hand or request.named_by not in {request.namer, *not_shown}:
+            if by_hand:
+                return SOUGHT
+            if request.named_by != request.namer and request.named_by not in not_shown:
                 return SOUGHT
         return GAP
 

@@ -14,6 +14,7 @@ from storage.archive.parquet import has_both_ends, make_directory
 from storage.archive.tables import (
     BEFORE,
     BOOTS,
+    LOG_DIR,
     LOG_IN_PART,
     MAJOR,
     NOTE,
@@ -159,12 +160,22 @@ class State:
 
     def _forget_lost(self) -> None:
         """Forget the days whose files were taken away or cut off since, as by half a copy."""
-        for where in self.noted():
-            if not any(has_both_ends(file) for file in (self._out / where).glob("*.parquet")):
-                del self._days[str(where)]
+        for where, mark in [*self._days.items()]:
+            files = (self._out / where).glob("*.parquet")
+            sound = [file.stem for file in files if has_both_ends(file)]
+            if where.startswith(f"{LOG_DIR}/"):  # each run of the program has its files
+                there = {run: rows for run, rows in mark.items() if _has_file(run, sound)}
+                self._days[where] = there
+            if not sound:
+                del self._days[where]
 
     def _require(self, ours: bool) -> None:  # noqa: FBT001  # the condition itself
         if not ours:
             raise LocalError(
                 f"{self._out} is the export of another profile: name a new directory for this one."
             )
+
+
+def _has_file(run: str, stems: list[str]) -> bool:
+    """Return whether a run of the program has a file among these."""
+    return any(stem == run or stem.startswith(f"{run}-") for stem in stems)

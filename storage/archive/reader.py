@@ -338,17 +338,17 @@ class _Noted(NamedTuple):
         """
         try:
             told = json.loads(note.read_text())
-            major, _ = read_format(told["format"])
-            names = dict(told["channels"]) if major == MAJOR else {}
-            days = dict(told.get("more", {}).get("days", {})) if major == MAJOR else {}
+            if read_format(told["format"])[0] != MAJOR:
+                raise LocalError(
+                    f"{note} has format {told['format']}, this chat-tui reads {FORMAT}; export it "
+                    "again with the same version."
+                )
+            names = dict(told["channels"])
+            days = dict(told.get("more", {}).get("days", {}))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
-        if major != MAJOR:
-            raise LocalError(
-                f"{note} has format {told['format']}, this chat-tui reads {FORMAT}; export it "
-                "again with the same version."
-            )
-        places = {where for where, mark in days.items() if mark and where.startswith(READ)}
+        named = [str(where) for where, mark in days.items() if mark]
+        places = {where for where in named if where.startswith(READ)}
         return cls({str(channel): str(name) for channel, name in names.items()}, places)
 
 

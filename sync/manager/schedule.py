@@ -158,6 +158,10 @@ class Manager:
         """Return the address that `peer` speaks from; empty if that is not known."""
         return self._slots.linked.get((channel, peer), "")
 
+    def dialled(self, channel: ChannelId, peer: PeerId) -> bool:
+        """Return whether we dialled the link of `peer`."""
+        return (channel, peer) in self._dialled
+
     @property
     def running(self) -> int:
         """Number of sessions we began whose end we have not seen."""

@@ -81,7 +81,7 @@ class Preview:
         found = self.touching.get(entry.message_id, [])
         back = [two for one in found for two in self.touching.get(one.message_id, ())]
         self.lines += 1
-        return look_of(entry, [*found, *back], partial(_hides, group))
+        return look_of(entry, [*found, *back], partial(_hides, group), group.author.me)
 
 
 class StagedPreviews:

@@ -335,7 +335,8 @@ class Runner:
             for peer in peers:
                 accepts = self.manager.may_dial(channel, peer)
                 host = self.manager.host_of(channel, peer)
-                self.inputs.add_own(channel, values.PeerJoined(peer, accepts, host))
+                dialled = self.manager.dialled(channel, peer)
+                self.inputs.add_own(channel, values.PeerJoined(peer, accepts, host, dialled))
             for peer in speaking:
                 spoken = self.manager.spoken(channel, peer)
                 self.inputs.add_own(channel, values.PeerAnnounced(peer, spoken))

@@ -98,6 +98,9 @@ from sync.structures.ordered_set import ZERO_HASH, SyncId
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
+OPENING_TRIPS: Final = 3
+"""Trips until the peer has answered that it takes part: to connect, for the keys, for the proof."""
+
 EARLY_MAX: Final = 8
 """Payloads that wait until a session can freeze. With more of them, as whoever opens one over sets
 of logs may send unanswered, it begins at once."""
@@ -349,7 +352,8 @@ class Sessions:
         session.announced = offered.announced
         running = self.running.get(session.key)
         if running is not None:
-            waits = running.is_unopened and now - running.heard_at >= STALE_AFTER
+            unheard = STALE_AFTER + OPENING_TRIPS * running.patience.trip
+            waits = running.is_unopened and now - running.heard_at >= unheard
             ours = running.initiated and self._terms.me < peer and not waits
             if ours or running.is_brought:
                 return [CloseSession(number)]

@@ -138,7 +138,6 @@ class Streams:
         Where its disk cannot be read the stream ends, as a live one does.
         """
         incarnation = node.incarnation
-        at = max(now, self.uplinks.free_at(node.number)) + READING
 
         def load(at: Nanos) -> None:
             stream = node.streams.get(wanted.session)

@@ -4,11 +4,17 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from storage.sqlite.connections import prepare
 from storage.sqlite.damage.mending import copy_sound
 from storage.sqlite.open_file import log_of
 from storage.sqlite.sqlite_errors import BEYOND_READING, DamagedError, code_of, explained
+
+BEYOND: Final = frozenset({
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT,
+})  # fmt: skip
+"""SQLite's words for a needed table that cannot be read, or has no name, or has a false row."""
 
 
 def replace_by_copy(path: Path) -> frozenset[str]:
@@ -27,7 +33,7 @@ def replace_by_copy(path: Path) -> frozenset[str]:
     except OSError as error:
         raise explained(error, path) from error
     except sqlite3.Error as error:
-        if code_of(error) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:  # a table, or its name
+        if code_of(error) in BEYOND:
             raise DamagedError(BEYOND_READING.format(path)) from error
         raise explained(error, path) from error
     put_in_place(copy, path)

@@ -156,13 +156,15 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> frozenset[str]:
     new.execute("COMMIT")
     with suppress(sqlite3.Error):  # that cannot be read either
         new.execute("ATTACH ? AS old", (where,))
+        new.execute("BEGIN IMMEDIATE")
         if new.execute(WITHHOLD_ROTTEN).rowcount:
             index_anew(new)
+        new.execute("COMMIT")
     return lost
 
 
 def _require_same_version(old: sqlite3.Connection, new: sqlite3.Connection) -> None:
-    """Refuse to copy what a newer program wrote: what this one does not know would be left out."""
+    """Refuse to copy what another version wrote: its tables have other columns."""
     [version], [ours] = (db.execute("PRAGMA user_version").fetchone() for db in (old, new))
     if version != ours:
         raise sqlite3.DatabaseError(f"version {version} is damaged, this program has {ours}")

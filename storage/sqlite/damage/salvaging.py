@@ -84,7 +84,7 @@ def copy_readable(old: sqlite3.Connection, new: sqlite3.Connection, name: str) -
     """
     table = _Table.of(new, name)
     places = ", ".join("?" * len(table.columns))
-    insert = f"INSERT OR IGNORE INTO {name} ({table.told}) VALUES ({places})"  # noqa: S608  # ours
+    insert = f"INSERT INTO {name} ({table.told}) VALUES ({places}) ON CONFLICT DO NOTHING"  # noqa: S608  # ours
     failures: list[sqlite3.DatabaseError] = []
     copied = 0
     read = _by_number if table.has_numbers else _from_both_ends

@@ -66,11 +66,8 @@ register that comes, a `PACE`th of a second more. So a source cannot keep us fro
 message at a time, each just before it has stalled."""
 
 PACE: Final = 100
-"""Messages and registers a second; a source that is no slower than that may take any time."""
-
-TURN_MAX: Final[Nanos] = 600 * SECOND
-"""Time after which another source goes on, however much this one still says it has: millions of
-messages take no longer, and until the last one nothing of it counts."""
+"""Messages and registers a second; a source that is no slower than that may take all the time of a
+session (`sync.sessions.session.SESSION_WITHIN`)."""
 
 UNASKED_AFTER: Final[Nanos] = 20 * SECOND
 """Time without a word of the receiver after which the source gives up."""
@@ -80,7 +77,6 @@ ROUNDS_MAX: Final = 64
 
 STALLED: Final = "the peer stalled: another one goes on where it ended"
 SLOW: Final = "the peer is slow: another one goes on where it ended"
-LONG: Final = "the peer took ten minutes: another one goes on where it ended"
 NOT_EMPTY: Final = "put off: something is here already"
 
 
@@ -91,7 +87,7 @@ class _End(NeverLive, ABC):
         self.cards: list[Round] = []
         self._payloads = 0
         self._due_at: Nanos | None = None
-        self._opened_at, self._grown = opening.at, opening.grown
+        self._grown = opening.grown
 
     @property
     @abstractmethod
@@ -353,9 +349,6 @@ class SnapshotReceiver(_End):
         kept = PageKept(payload, self._cursor, page.entries, head.total, page.own_logs)
         effects: list[Effect] = [Snapshots(kept)]
         if number != self._last:
-            if now >= self._opened_at + TURN_MAX:
-                self._step(ReceivingStep.EXPIRED)
-                return [*effects, self._finished(LONG, Outcome.NOT_CONVERGED)]
             return [*effects, Send(encode(SnapshotMore(1)))]
         self._step(ReceivingStep.KEPT)
         words = f"{self._got:,} messages"

@@ -93,8 +93,6 @@ class Link:
     nonce: int = 0
     pings: deque[Nanos] = field(default_factory=lambda: deque(maxlen=PINGS_KEPT))
     """Times of the last pings that have no answer, nor has any after them; oldest first."""
-    unanswered: bool = False
-    """Whether our last ping has no answer yet: a second one would be another vote on the time."""
     rtt: Nanos | None = None
     rtts: deque[Nanos] = field(default_factory=lambda: deque(maxlen=RTTS_KEPT))
     """Round-trip times of the last answered pings, to be drawn."""
@@ -254,10 +252,14 @@ class Link:
             self.stream.send_batch(self.outbox)
             self.outbox = []
 
+    @property
+    def unanswered(self) -> bool:
+        """True while our last ping has no answer: one more would be another vote on the time."""
+        return bool(self.pings)
+
     def ping(self, now: Nanos, wall: Nanos) -> None:
         """Ask whether the peer is there; tells it our wall clock."""
         self.nonce += 1
-        self.unanswered = True
         self.pinged_at = now
         self.pings.append(now)
         self.send(Ping(self.nonce, wall))
@@ -278,7 +280,6 @@ class Link:
         self.trip = step(self.rtts)
         if older:
             return False
-        self.unanswered = False
         self.answered_at = now
         self.wall_offset = pong.wall + self.rtt // 2 - now
         self.follows = pong.follows

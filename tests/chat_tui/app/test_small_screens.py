@@ -127,6 +127,20 @@ async def test_a_window_that_is_enlarged_again_gives_the_keys_back(key: str) -> 
         assert app.composer.text == ""
 
 
+@pytest.mark.slow
+async def test_who_writes_in_a_window_too_small_keeps_the_keys_when_it_is_enlarged() -> None:
+    async with reading(scenes.morning(), WIDE) as (app, pilot):
+        await press(pilot, "ctrl+t")
+        await pilot.resize_terminal(20, 5)
+        await pilot.pause()
+        await press(pilot, "h")
+        await pilot.resize_terminal(*WIDE)
+        await pilot.pause()
+        await press(pilot, "i")
+
+        assert app.composer.text == "hi"
+
+
 @pytest.mark.parametrize("width", [60, 80])
 async def test_what_stands_where_no_message_is_wraps(width: int) -> None:
     async with reading(scenes.empty(), (width, 24)) as (app, pilot):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite import database
+from storage.sqlite import connections
 from storage.sqlite.damage import mending
 from storage.sqlite.database import Database
 from storage.sqlite.migrations import MIGRATIONS
@@ -107,7 +107,7 @@ async def test_steps_are_done_once_and_in_order(
     path = tmp_path / "chat.db"
     await (await Database.open(path)).close()
     steps = (*MIGRATIONS, "CREATE TABLE second (x);", "ALTER TABLE second RENAME TO third;")
-    monkeypatch.setattr(database, "MIGRATIONS", steps)
+    monkeypatch.setattr(connections, "MIGRATIONS", steps)
 
     for _ in range(2):
         await (await Database.open(path)).close()
@@ -121,7 +121,7 @@ async def test_a_step_that_fails_leaves_nothing_of_itself(
 ) -> None:
     path = tmp_path / "chat.db"
     bad = "CREATE TABLE second (x); INSERT INTO nowhere VALUES (1);"
-    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, bad))
+    monkeypatch.setattr(connections, "MIGRATIONS", (*MIGRATIONS, bad))
 
     with pytest.raises(StorageError, match="nowhere"):
         await Database.open(path)

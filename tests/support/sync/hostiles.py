@@ -18,11 +18,6 @@ ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 """Of the base point of Ed25519."""
 
 
-def never_written(name: str) -> MessageId:
-    """The id of a message that nobody wrote."""
-    return MessageId(hashlib.sha256(f"never written {name}".encode()).hexdigest())
-
-
 class Mallory:
     """Speaks over the links of node `number` of `world`, whose own program goes on beside it."""
 

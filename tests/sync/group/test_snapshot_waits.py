@@ -63,3 +63,12 @@ def test_who_is_as_empty_is_not_asked() -> None:
     made.found_empty(SOURCE, LEFT)
 
     assert made.asks(LINKED, LEFT + SOUGHT_AFTER, empty=True) == OTHER
+
+
+def test_once_we_have_something_it_is_asked_for_once() -> None:
+    made = waiting()
+    at = LEFT + SOUGHT_AFTER
+
+    asked = [made.asks(LINKED, at + n * SOUGHT_LATER, empty=False) for n in range(3)]
+
+    assert asked == [SOURCE, None, None]

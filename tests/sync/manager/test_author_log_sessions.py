@@ -271,6 +271,14 @@ def test_who_needs_us_and_has_begun_is_not_asked() -> None:
     assert made.handle(Tick(), NOW + UNBEGUN_AFTER) == []
 
 
+def test_who_needs_us_after_it_has_begun_is_not_asked() -> None:
+    made = compared(dialled=True)
+    made.handle(WentLive(LOBBY, PEER), NOW)
+    made.handle(Relayed(LOBBY, PEER, for_it=True), NOW)
+
+    assert not [one for one in made.handle(Tick(), NOW + UNBEGUN_AFTER) if one.live]
+
+
 def test_who_offers_nothing_is_no_relay() -> None:
     made = compared()
     made.handle(LogsOffered(PEER, frozenset()), NOW)

@@ -455,3 +455,17 @@ def test_machines_made_anew_know_which_links_are_slow() -> None:
     group = alice.runner.groups[CHANNEL]
     assert group.timed == told
     assert group.sds.outgoing.trip == 8 * SECOND
+
+
+def test_who_dialled_a_link_is_known_when_machines_are_made_anew() -> None:
+    alice, bob, carol = Driver(), Writer("bob"), Writer("carol")
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id, dialled=True))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(carol.peer_id))
+    alice.turn()
+
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    alice.turn()
+
+    manager = alice.runner.manager
+    assert manager.dialled(CHANNEL, bob.peer_id)
+    assert not manager.dialled(CHANNEL, carol.peer_id)

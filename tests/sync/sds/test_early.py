@@ -96,6 +96,7 @@ def test_it_is_acknowledged_all_the_same() -> None:
     alice = channel("alice")
     now = slowly(names_without_end(MISSING_PER_LINK_MAX, "mallory"), alice)
     hear(alice, message("poison", "mallory", named("nobody's"), NOW_MS + 10), now)
+    assert message_id("poison") in alice.log.owed
 
     told = [
         id_
@@ -145,15 +146,14 @@ def test_nor_does_it_after_a_start_while_others_may_still_wait(chain: int) -> No
 
 def test_what_followed_an_old_gap_is_built_on_after_a_start() -> None:
     """Only what stands on it directly may have come just now all the same."""
-    old, new = (
-        message("old", "bob", named("lost"), NOW_MS - 10**7),
-        message("new", "carol", lamport=NOW_MS),
-    )
+    old = message("old", "bob", named("lost"), NOW_MS - 10**7)
+    onto = message("onto", "bob", named("old"), NOW_MS - 1)
+    new = message("new", "carol", lamport=NOW_MS)
     alice = channel("alice", peers=0)
     alice.handle(
         Restored(
-            log=log_rows([(one.lamport or 0, one.message_id) for one in (old, new)]),
-            tips=(outline(old), outline(new)),
+            log=log_rows([(one.lamport or 0, one.message_id) for one in (old, onto, new)]),
+            tips=(outline(onto), outline(new)),
             outgoing=(),
             waiting=(),
             gaps=(outline(old),),
