@@ -31,6 +31,7 @@ from chat_tui.commands import (
     writing,
 )
 from chat_tui.commands.command import At, Command, Result, refused
+from chat_tui.commands.familiar_names import OF_OTHERS
 from chat_tui.text.slash import is_command, text_of
 from chat_tui.wording import membership as membership_words
 from chat_tui.wording import rights, sentences
@@ -102,7 +103,8 @@ def unknown(word: str) -> str:
     begun = [name for name in BY_NAME if name.startswith(wanted) or wanted.startswith(name)]
     begun.sort(key=lambda name: -min(len(name), len(wanted)))  # what they share counts
     close = get_close_matches(wanted, BY_NAME, n=2 * NEAREST, cutoff=0)
-    nearest = list(dict.fromkeys([*begun, *close]))[:NEAREST]
+    known = [OF_OTHERS[wanted]] if wanted in OF_OTHERS else []
+    nearest = list(dict.fromkeys([*known, *begun, *close]))[:NEAREST]
     return (
         f"Unknown command {word}. Did you mean {', '.join(nearest[:-1])} or {nearest[-1]}? "
         "/help lists all; // sends a line that begins with a slash."

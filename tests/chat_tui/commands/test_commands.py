@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.commands import table
+from chat_tui.commands import familiar_names, table
 from chat_tui.commands.command import At
 from chat_tui.commands.table import BY_NAME, TABLE, Commands
 from chat_tui.text.addresses import DEFAULT_PORT, PORT_MAX, parse_address
@@ -45,6 +45,13 @@ def test_an_unknown_command_is_answered_with_the_nearest_three() -> None:
     assert "Did you mean /repair, " in table.unknown("/repairs"), "the same beginning is nearest"
     assert "Did you mean /mentions, " in table.unknown("/ment")
     assert sum(name in answer for name in BY_NAME) >= table.NEAREST
+
+
+@pytest.mark.parametrize(("name", "ours"), familiar_names.OF_OTHERS.items())
+def test_a_name_that_other_chats_have_for_a_command_leads_to_ours(name: str, ours: str) -> None:
+    assert name not in BY_NAME
+    assert ours in BY_NAME
+    assert f"Did you mean {ours}" in table.unknown(name.upper())
 
 
 @pytest.mark.parametrize(
