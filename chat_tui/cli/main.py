@@ -43,10 +43,29 @@ class Commands(click.Group):
     """All commands. If none is named, it is `chat`, and the others are not even imported."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """See click: `chat-tui --profile bob` means `chat-tui chat --profile bob`."""
+        """See click: `chat-tui --profile bob` means `chat-tui chat --profile bob`.
+
+        What other programs say by a word is taken as well: `help send`, and `version`.
+        """
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
         if not args or (args[0].startswith("-") and args[0] not in {"--help", "-h", "--version"}):
             args = ["chat", *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See click: the command that is meant; of one that there is not, those alike are named."""
+        if self.get_command(ctx, args[0]) is None:
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], self.list_commands(ctx))
+            then = f" Did you mean {' or '.join(close)}?" if close else " --help lists all."
+            ctx.fail(f"No such command {args[0]!r}.{then}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """See click: the names for `--help`."""

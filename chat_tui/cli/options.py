@@ -147,7 +147,9 @@ def network_options(command: F) -> F:
             type=click.Choice(["ask", "follow", "stay"]),
             help="If the others' clocks agree and this one differs: ask, follow them, or stay.",
         ),
-        click.option("--name", metavar="NICK", callback=utf8, help="Your name, as others see it."),
+        click.option(
+            "--name", "--nick", metavar="NICK", callback=utf8, help="Your name, as others see it."
+        ),
     ):
         command = option(command)
     return settings_options(command)

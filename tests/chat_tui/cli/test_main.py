@@ -35,6 +35,32 @@ def test_version_is_the_installed_one() -> None:
     assert printed.startswith("chat-tui, version ")
 
 
+def test_help_and_version_may_be_words() -> None:
+    def printed(*words: str) -> str:
+        return CliRunner().invoke(main.cli, words).output
+
+    assert printed("version") == printed("--version")
+    assert printed("help") == printed("--help")
+    assert printed("help", "send") == printed("send", "--help")
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [("expotr", "Did you mean export?"), ("#lobby", "--help lists all.")],
+)
+def test_a_command_that_there_is_not_is_told_with_those_alike(word: str, told: str) -> None:
+    result = CliRunner().invoke(main.cli, [word])
+
+    assert result.exit_code == 2
+    assert f"No such command '{word}'. {told}" in result.output
+
+
+def test_a_name_is_also_taken_as_nick() -> None:
+    result = CliRunner().invoke(main.cli, ["settings", "ticks", "--nick", "ida"])
+
+    assert result.exit_code == 0, result.output
+
+
 @pytest.mark.parametrize(
     "words",
     [
