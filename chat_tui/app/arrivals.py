@@ -70,7 +70,8 @@ class Company:
             for one in snapshot.sessions
             if one.channel == info.channel and one.began_at >= since
         ]
-        got = min(sum(one.got for one in sessions), _held(info) - seen.had)
+        held = max(0, _held(info) - seen.had)  # what is set aside meanwhile is no more here
+        got = min(sum(one.got for one in sessions), held)
         gave = max((one.have for one in sessions), default=0)
         if not (got or gave) or any(one.ended_at is None for one in sessions):
             if snapshot.now - since > BACK_WITHIN:

@@ -172,8 +172,10 @@ def _settled(snapshot: Snapshot, question: ClockQuestion, clock: ClockInfo) -> s
     peers = {peer.peer: peer for peer in snapshot.peers if peer.state is PeerState.UP}
     here = [voter for voter in question.voters if voter.peer in peers]
     far = [voter for voter in here if abs(peers[voter.peer].clock_offset_ns or 0) > FAR]
-    if not here:
-        return f"{_names(snapshot, question.voters)} left: nothing is asked about the clock now."
+    if not here:  # they may be back in a moment: a clock that jumps has all links made anew
+        are = "is" if len(question.voters) == 1 else "are"
+        names = _names(snapshot, question.voters)
+        return f"Nothing is asked about the clock while {names} {are} not here."
     following = [voter for voter in far if voter.peer in clock.followed_by]
     if following:
         follow = "follows" if len(following) == 1 else "follow"

@@ -163,6 +163,14 @@ def test_read_marks_alone_are_no_messages_that_came() -> None:
     assert told == ""
 
 
+@pytest.mark.parametrize("sessions", [(), (compared(got=2),)], ids=["no session", "marks alone"])
+def test_who_holds_less_than_before_received_nothing(sessions: tuple[SessionInfo, ...]) -> None:
+    company = cut_off()
+    back = replace(at(61 * SECOND, TOGETHER), sessions=sessions)
+
+    assert company.look(back, with_more(back.channels[0], -1)) == ""
+
+
 def test_coming_back_that_brought_nothing_is_no_news_until_something_comes() -> None:
     company = cut_off()
     back = at(61 * SECOND, TOGETHER)

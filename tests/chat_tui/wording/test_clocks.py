@@ -168,7 +168,7 @@ def test_line_mode_is_asked_once_and_told_how_it_ended() -> None:
     ("now", "said"),
     [
         (offset("bob", SECOND), "Your clock and bob agree now"),
-        (snapshot(), "bob left: nothing is asked"),
+        (snapshot(), "Nothing is asked about the clock while bob is not here."),
         (offset("bob", -DAY), "bob's clock still differs, but others here show your time"),
     ],
 )
