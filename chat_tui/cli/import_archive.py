@@ -55,7 +55,8 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
         profile = Profile.open(setup.data_dir, setup.profile, clock.draw)
     except ProfileInUseError as error:
         raise LocalError(
-            f"The chat or another import uses this profile: close it, then import again. ({error})"
+            f"The chat or another import uses this profile (pid {error.pid}): close it, "
+            "then import again."
         ) from error
     try:
         imported, joined, lost = run_watched(_taken(profile, archive, setup.channel, tell))

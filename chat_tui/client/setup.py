@@ -5,6 +5,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from chat_tui.settings.preferences import Wishes
+from storage.profile.profile import was_used
 from sync.entries.entry import NICK_MAX
 from sync.net.options import Options
 
@@ -33,8 +34,8 @@ class Setup(Struct, frozen=True):
 
     @property
     def exists(self) -> bool:
-        """True if the profile has been used before, whichever file of it is there."""
-        return any((self.directory / name).exists() for name in ("identity", "chat.db"))
+        """True if the profile has been used before."""
+        return was_used(self.directory)
 
 
 def default_nick() -> str:

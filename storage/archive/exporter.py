@@ -42,7 +42,7 @@ from storage.archive.tables import (
     of_channel,
     partition,
 )
-from storage.profile.profile import in_use, read_keys
+from storage.profile.profile import in_use, read_keys, was_used
 from storage.sqlite.clock_id import clock_id
 from storage.sqlite.protocol_log import FILE_NAME, LogDay, LogReader
 from sync.entries.identity import Identity
@@ -97,7 +97,7 @@ class Exporter:
     """
 
     def __init__(self, directory: Path, out: Path, wanted: Wanted) -> None:
-        if not (directory / "identity").exists():
+        if not was_used(directory):
             raise LocalError(f"There is no profile in {directory}: name another one by --profile.")
         keys = read_keys(directory)
         self._me = Identity.from_seed(keys.signing_seed, keys.noise_seed).peer_id

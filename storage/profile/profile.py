@@ -69,6 +69,7 @@ class ProfileInUseError(LocalError):
             f"Another copy uses this profile (pid {pid}). "
             "Close it, or start this one with --profile other."
         )
+        self.pid = pid
         self.socket = socket
 
 
@@ -160,6 +161,17 @@ class Profile:
             self._lock = -1
 
 
+def was_used(directory: Path) -> bool:
+    """Return whether there is a profile in `directory`, whichever file of it.
+
+    True as well where nobody may look: whoever opens it says why it cannot be used.
+    """
+    try:
+        return any((directory / name).exists() for name in ("identity", "chat.db"))
+    except OSError:
+        return True
+
+
 def read_keys(directory: Path) -> Keys:
     """Read the keys of a profile that another process may have open.
 
@@ -167,7 +179,10 @@ def read_keys(directory: Path) -> Keys:
         LocalError: they are not there, or cannot be used; says what to do.
     """
     with _explained(directory):
-        return _read_identity(directory / "identity")
+        path = directory / "identity"
+        if not path.exists():
+            raise _gone(path)
+        return _read_identity(path)
 
 
 def in_use(directory: Path) -> bool:
@@ -262,14 +277,18 @@ def _keys(directory: Path, draw: Callable[[int], bytes]) -> Keys:
         return _read_identity(path)
     if (directory / "chat.db").exists():
         # A new key would make a stranger of the person, in the midst of their own history.
-        raise LocalError(
-            f"The identity file {path} is gone, but its history is there. "
-            "Put the file back from a backup, or choose another profile with --profile."
-        )
+        raise _gone(path)
     keys = Keys(draw(SEED_SIZE), draw(SEED_SIZE))
     assert len(keys.signing_seed) == len(keys.noise_seed) == SEED_SIZE
     write_whole(path, _identity_text(keys))
     return keys
+
+
+def _gone(identity: Path) -> LocalError:
+    return LocalError(
+        f"The identity file {identity} is gone, but its history is there. "
+        "Put the file back from a backup, or choose another profile with --profile."
+    )
 
 
 def _read_identity(path: Path) -> Keys:

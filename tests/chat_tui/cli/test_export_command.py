@@ -132,10 +132,12 @@ def test_the_command_says_in_one_sentence_what_is_wrong(tmp_path: Path) -> None:
     Owner(tmp_path)
     empty = exported(tmp_path, str(tmp_path / "out"))
     unwritable = exported(tmp_path, str(tmp_path / "file" / "out"))
+    unreachable = exported(tmp_path / ("x" * 300), str(tmp_path / "out"))
 
-    assert nobody[0] == empty[0] == unwritable[0] == 2
+    assert nobody[0] == empty[0] == unwritable[0] == unreachable[0] == 2
     assert "There is no profile" in nobody[1]
     assert "cannot be read" in empty[1]
+    assert "Cannot use the profile" in unreachable[1]
 
 
 async def test_a_place_that_cannot_be_written_is_said_with_the_fix(tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_it_does_not_run_while_the_chat_is_open(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "The chat or another import uses this profile" in result.output
     assert "close it, then import again" in result.output
+    assert result.output.casefold().count("close it") == 1, "one advice is enough"
     assert count(tmp_path / "data") == 0
 
 

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from storage.profile.profile import SOCKET_PATH_MAX, Profile, ProfileInUseError, Settings
+from storage.profile.profile import (
+    SOCKET_PATH_MAX,
+    Profile,
+    ProfileInUseError,
+    Settings,
+    read_keys,
+    was_used,
+)
 from sync.errors import LocalError
 
 ROOT = Path(__file__).parents[3]
@@ -137,6 +144,24 @@ def test_history_without_an_identity_gets_no_new_one(tmp_path: Path) -> None:
 
     with pytest.raises(LocalError, match="is gone, but its history is there"):
         Profile.open(tmp_path, "ann", never)
+
+
+def test_a_history_without_an_identity_is_a_profile_that_says_so(tmp_path: Path) -> None:
+    directory = made(tmp_path)
+    (directory / "chat.db").touch()
+    (directory / "identity").unlink()
+
+    assert was_used(directory)
+    with pytest.raises(LocalError, match="is gone, but its history is there"):
+        read_keys(directory)
+
+
+def test_where_nobody_may_look_whoever_opens_it_says_why(tmp_path: Path) -> None:
+    unreachable = tmp_path / ("x" * 300)  # an error of the system, as for a folder of somebody else
+
+    assert was_used(unreachable / "ann")
+    with pytest.raises(LocalError, match="File name too long"):
+        Profile.open(unreachable, "ann", never)
 
 
 def test_a_first_start_that_was_cut_off_is_simply_begun_again(tmp_path: Path) -> None:
