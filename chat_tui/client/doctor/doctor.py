@@ -121,6 +121,8 @@ class Doctor:
                 where = f"open in the chat that runs, in {path.parent}"
             else:
                 async with opened(self._setup) as closed:
+                    if closed.database.refusal:
+                        return Finding(what, "can only be read", closed.database.refusal)
                     problems = await closed.database.problems()
                 where = f"in {path.parent}"
         except LocalError as error:
@@ -137,9 +139,8 @@ class Doctor:
     async def _disk(self) -> Finding:
         """The directory can be written, and has room."""
         what = "disk"
-        directory = self._setup.data_dir
-        while not directory.exists() and directory != directory.parent:
-            directory = directory.parent
+        place = self._setup.directory
+        directory = next(one for one in (place, *place.parents) if os.access(one, os.F_OK))
         if not os.access(directory, os.W_OK):
             return Finding(
                 what,

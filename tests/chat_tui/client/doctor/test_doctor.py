@@ -264,6 +264,31 @@ async def test_a_damaged_database_fails_with_the_fix(tmp_path: Path) -> None:
     assert any("damaged" in line for line in said)
 
 
+async def test_a_history_that_can_only_be_read_fails_with_the_fix(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        database = alice.profile.database
+    database.with_name(f"{database.name}-wal").symlink_to("/nowhere/log")  # no log can be made
+    said: list[str] = []
+
+    status = await doctor.run(setup_of(tmp_path, "alice"), said.append)
+
+    assert status == 1
+    assert "FAIL  profile and database: can only be read" in said
+    assert any(
+        "cannot be written: make that file and its directory writable" in one for one in said
+    )
+
+
+async def test_a_place_that_cannot_be_looked_at_is_told(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    status = await doctor.run(setup_of(tmp_path / ("x" * 300), "alice"), said.append, deep=True)
+
+    assert status == 1
+    assert "FAIL  profile and database: cannot be used" in said
+    assert "FAIL  every stored message: cannot be read" in said
+
+
 async def test_no_profile_is_made_by_looking(tmp_path: Path) -> None:
     said: list[str] = []
 
