@@ -66,6 +66,19 @@ UNWRITABLE: Final = frozenset({
 class _Connection(aiosqlite.Connection):
     """aiosqlite's connection and thread, to which whole functions can be sent."""
 
+    async def _connect(self) -> Self:
+        """Connect; a thread that could not ends before its error is told.
+
+        aiosqlite waits for it in `close` alone. What it has left to say would come to a loop that
+        may be closed by then, and stand as a traceback behind the sentence that ends the program.
+        """
+        try:
+            await super()._connect()
+        except BaseException:
+            await asyncio.to_thread(self._thread.join)
+            raise
+        return self
+
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` on the connection's thread; once begun it ends, also if we are cancelled."""
         result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]

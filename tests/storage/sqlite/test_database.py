@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -162,6 +163,16 @@ async def test_a_path_that_cannot_be_opened_is_explained(tmp_path: Path) -> None
         await Database.open(tmp_path)
     with pytest.raises(StorageError, match="--data-dir"):
         await Database.open(tmp_path / "missing" / "chat.db")
+
+
+async def test_no_thread_outlives_a_database_that_cannot_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    os.mkfifo(path)
+
+    for _ in range(20):
+        with pytest.raises(StorageError):
+            await Database.open(path)
+        assert not any("_connection_worker" in one.name for one in threading.enumerate())
 
 
 async def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_space(tmp_path: Path) -> None:
