@@ -133,10 +133,12 @@ class Archive(Struct, frozen=True):
         acts = _acts(exports)
         for channel in acts:
             files.setdefault(channel, [])
+        there = {file.parent for file in chain(*chain(*files.values()), *acts.values())}
         lost = [
             where
             for export, note in zip(exports, notes, strict=True)
-            for where in sorted(note.places - _places(export))
+            for where in sorted(note.places)
+            if export / where not in there
         ]
         return cls(dict(sorted(files.items())), names, acts, lost)
 
@@ -371,13 +373,6 @@ def _acts(exports: Sequence[Path]) -> Mapping[ChannelId, list[Path]]:
             channel = ChannelId(file.parent.name.removeprefix("channel="))
             found.setdefault(channel, []).append(file)
     return found
-
-
-def _places(export: Path) -> set[str]:
-    """Return where an export has files with messages or ops."""
-    found = [*(export / HISTORY_DIR).glob("channel=*/day=*/*.parquet")]
-    found += (export / OPS_DIR).glob("channel=*/*.parquet")
-    return {file.parent.relative_to(export).as_posix() for file in found}
 
 
 def _found(directory: Path, depth: int) -> Iterator[Path | Consolidated]:

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from storage.sqlite.columns import member_of, message_id, peer_id
 from storage.sqlite.payloads import entry_of
+from storage.sqlite.queries import BLOCKED_AUTHORS
 from storage.sqlite.rows import Row
 from sync.calimero.governance.dag import Judgement
 from sync.calimero.governance.ops import OpId
@@ -48,7 +49,6 @@ END_PENDING: Final = "DELETE FROM pending_entries WHERE channel = ? AND message_
 PENDING: Final = """
     SELECT message_id, waku_hash, payload FROM pending_entries WHERE channel = ? ORDER BY number
 """
-BLOCKED: Final = "SELECT participant FROM peers WHERE blocked_ns IS NOT NULL"
 DROP: Final = """
     INSERT OR REPLACE INTO dropped_entries (channel, message_id, label) VALUES (?, ?, ?)
 """
@@ -131,7 +131,7 @@ def pending_of(channel: ChannelId, db: sqlite3.Connection) -> tuple[StoredMessag
 
 def pending_shown(channel: ChannelId, db: sqlite3.Connection, *, limit: int) -> list[StoredMessage]:
     """Return the first `limit` of the entries that wait and are lines of nobody blocked."""
-    blocked = {peer_id(one) for (one,) in db.execute(BLOCKED)}
+    blocked = {peer_id(one) for (one,) in db.execute(BLOCKED_AUTHORS)}
     shown = [
         one
         for one in pending_of(channel, db)

@@ -295,16 +295,23 @@ PRIVATE: Final = """
 ALTER TABLE peers ADD COLUMN private_ns INTEGER;
 """
 
-AWAITED: Final = """
--- Links that lead nowhere in a history from before they were awaited; x'' is awaited by entries
--- that have a backlink and are the first, or have none and are not.
+AWAIT_UNKNOWN: Final = (
+    """
 INSERT OR IGNORE INTO awaited_links SELECT backlink, number FROM messages AS later
     WHERE backlink IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = later.channel
-    );
+    )
+""",
+    """
 INSERT OR IGNORE INTO awaited_links SELECT x'', number FROM messages
-    WHERE (backlink IS NULL) != (seq = -9223372036854775807);
-"""
+    WHERE (backlink IS NULL) != (seq = -9223372036854775807)
+""",
+)
+"""Links that lead nowhere are awaited; x'' is by entries that have a backlink and are the first, or
+have none and are not."""
+
+AWAITED: Final = ";".join(AWAIT_UNKNOWN)
+"""The same for a history from before they were."""
 
 ANNOUNCED: Final = """
 -- The counter of our last announcement: it rises over restarts.

@@ -142,3 +142,5 @@ HOLES: Final = """
         SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = ?1
     ) ORDER BY author, log, seq, backlink
 """
+
+BLOCKED_AUTHORS: Final = "SELECT participant FROM peers WHERE blocked_ns IS NOT NULL"

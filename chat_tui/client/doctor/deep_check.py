@@ -98,7 +98,8 @@ async def _structure(setup: Setup, path: Path, here: Mender | None) -> Finding:
     problems = await beside(path, problems_of)
     if not problems:
         return Finding(what, "sound")
-    lost = await _mended(setup, here)
+    mending = mended(setup) if here is None else here.mend()
+    lost = await _seen_to(mending, {"do": "mend"})
     left = await beside(path, problems_of)
     if left:
         return Finding(
@@ -111,15 +112,13 @@ async def _structure(setup: Setup, path: Path, here: Mender | None) -> Finding:
     return Finding(what, problems[0], "Nothing: they were rebuilt from the messages.")
 
 
-async def _mended(setup: Setup, here: Mender | None) -> Collection[str]:
-    """Have the open chat mend, or do it ourselves where none is; returns what was not read."""
-    if here is not None:
-        return await here.mend()
+async def _seen_to(work: Awaitable[Collection[str]], request: Json) -> Collection[str]:
+    """Return what `work` does, or the open chat where one has the profile: what was not read."""
     try:
-        return await mended(setup)
+        return await work
     except ProfileInUseError as error:
         lost: list[str] = []
-        async with aclosing(control_client.ask(error.socket, {"do": "mend"})) as replies:
+        async with aclosing(control_client.ask(error.socket, request)) as replies:
             async for reply in replies:
                 lost += map(str, reply.get("lost", ()))  # an older program says nothing of them
         return lost
@@ -140,7 +139,7 @@ async def _messages(setup: Setup, path: Path, tell: Tell, here: Mender | None) -
     if not bad:
         return Finding(what, f"{total} read, all sound")
     request: Json = {"do": "set aside", "messages": [[one.hex() for one in place] for place in bad]}
-    await _hand_over(setup, request, lambda who: who.set_aside(bad), here)
+    await _seen_to(_set_aside(setup, bad, here), request)
     ids = ", ".join(stored_id.hex()[:8] for _, stored_id in bad[:SHOWN])
     more = f" and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
     return Finding(
@@ -186,17 +185,11 @@ async def _logs(path: Path) -> Finding:
     )
 
 
-async def _hand_over(
-    setup: Setup, request: Json, do: Callable[[Mender], Awaitable[None]], here: Mender | None
-) -> None:
-    """Have the open chat do it, or do it ourselves where none is."""
+async def _set_aside(setup: Setup, places: Sequence[Place], here: Mender | None) -> Collection[str]:
+    """Set damaged messages aside; nothing else is lost by that."""
     if here is not None:
-        await do(here)
-        return
-    try:
+        await here.set_aside(places)
+    else:
         async with opened(setup) as closed:
-            await do(closed)
-    except ProfileInUseError as error:
-        async with aclosing(control_client.ask(error.socket, request)) as replies:
-            async for _ in replies:
-                pass
+            await closed.set_aside(places)
+    return ()

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from storage.sqlite.migrations import AWAIT_UNKNOWN
 from storage.sqlite.sqlite_errors import code_of
 
 UNREADABLE: Final = frozenset({
@@ -35,16 +36,7 @@ AFTER_LOST: Final = (
         SELECT child FROM parents WHERE parent NOT IN (SELECT message_id FROM messages)
     )
     """,
-    """
-    INSERT OR IGNORE INTO awaited_links SELECT backlink, number FROM messages AS later
-    WHERE backlink IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = later.channel
-    )
-    """,
-    """
-    INSERT OR IGNORE INTO awaited_links SELECT x'', number FROM messages
-    WHERE (backlink IS NULL) != (seq = -9223372036854775807)
-    """,
+    *AWAIT_UNKNOWN,
 )
 """Says what is true without messages that nobody knows, once parents are known of the others."""
 

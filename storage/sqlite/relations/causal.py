@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from storage.sqlite.columns import STATUS_OF, message_id
 from storage.sqlite.looks import looks_of
+from storage.sqlite.queries import BLOCKED_AUTHORS
 from storage.sqlite.soundness import CLAIMS, is_sound
 from sync.entries.changes import UNCHANGED
 from sync.entries.entry import open_content
@@ -29,8 +30,6 @@ CHILDREN: Final = """
     WHERE parents.parent = ? AND child.channel = ?
     ORDER BY child.lamport, child.message_id LIMIT ?
 """
-
-BLOCKED_AUTHORS: Final = "SELECT participant FROM peers WHERE blocked_ns IS NOT NULL"
 
 
 def around(
