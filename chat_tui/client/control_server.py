@@ -44,6 +44,8 @@ CONNECTIONS_MAX: Final = 16
 REFUSED_MAX: Final = 16
 """Scripts beyond those that are told so; any more are hung up on."""
 FULL: Final = f"{CONNECTIONS_MAX} scripts ask the open chat already: end one, or try again later."
+REQUEST_WITHIN_S: Final = 30.0
+"""Until a script has said what it asks; one that was stopped before that keeps no place."""
 LOOK_S: Final = 1.0
 """Seconds between looks at whether a script is still there."""
 
@@ -332,7 +334,9 @@ class _Server:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_refused: bool
     ) -> None:
         try:
-            request = json.loads(await reader.readline())
+            async with asyncio.timeout(REQUEST_WITHIN_S):
+                line = await reader.readline()
+            request = json.loads(line)
             if is_refused:
                 raise LocalError(FULL)
             async with _heard(reader), aclosing(answer(self._client, request)) as replies:
@@ -344,7 +348,7 @@ class _Server:
         except (ValueError, RecursionError):
             self._refuse(writer, f"The open chat takes one JSON object of {REQUEST_MAX >> 10} KiB.")
         except OSError:
-            return  # the script is gone
+            return  # the script is gone, or asks nothing
         finally:
             writer.close()
 

@@ -164,6 +164,27 @@ async def test_whoever_came_first_keeps_its_place_however_many_come_before_it_is
     assert refused == [False] * control_server.CONNECTIONS_MAX + [True] * control_server.REFUSED_MAX
 
 
+async def test_whoever_asks_nothing_keeps_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_server, "REQUEST_WITHIN_S", 0.1)
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        running(tmp_path, "alice") as alice,
+        control_server.serving(alice),
+    ):
+        silent = [
+            await asyncio.open_unix_connection(alice.profile.socket)
+            for _ in range(control_server.CONNECTIONS_MAX)
+        ]
+        for reader, writer in silent:
+            assert await reader.read() == b"", "it is hung up on"
+            writer.close()
+        [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)
+
+    assert reply["running"] is True
+
+
 async def test_a_chat_that_ends_lets_its_scripts_go_and_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
