@@ -14,6 +14,7 @@ from storage.archive.parquet import has_both_ends, make_directory
 from storage.archive.tables import (
     BEFORE,
     BOOTS,
+    DAYS,
     LOG_DIR,
     LOG_IN_PART,
     MAJOR,
@@ -90,7 +91,7 @@ class State:
     def more(self) -> dict[str, Any]:
         """Return what `export.json` keeps of this."""
         days = {where: mark for where, mark in sorted(self._days.items()) if mark}
-        more: dict[str, Any] = {"days": days}
+        more: dict[str, Any] = {DAYS: days}
         more[BOOTS] = [self.boots[key] for key in sorted(self.boots)]
         if self.log_in_part:
             more[LOG_IN_PART] = True
@@ -113,7 +114,7 @@ class State:
             note = json.loads(path.read_text())
             major, _ = read_format(note["format"])
             nodes, more = note["nodes"], note["more"]
-            days, boots = dict(more.get("days", {})), list(more.get(BOOTS, ()))
+            days, boots = dict(more.get(DAYS, {})), list(more.get(BOOTS, ()))
             self.boots = {(one["run"], one["boot"]): dict(one) for one in boots}
             self.log_in_part = bool(more.get(LOG_IN_PART))
             self.before = set(more.get(BEFORE, ()))
@@ -163,9 +164,8 @@ class State:
         for where, mark in [*self._days.items()]:
             files = (self._out / where).glob("*.parquet")
             sound = [file.stem for file in files if has_both_ends(file)]
-            if where.startswith(f"{LOG_DIR}/"):  # each run of the program has its files
-                there = {run: rows for run, rows in mark.items() if _has_file(run, sound)}
-                self._days[where] = there
+            if where.startswith(f"{LOG_DIR}/"):  # each run has a file, and others beside that one
+                self._days[where] = {run: rows for run, rows in mark.items() if run in sound}
             if not sound:
                 del self._days[where]
 
@@ -174,8 +174,3 @@ class State:
             raise LocalError(
                 f"{self._out} is the export of another profile: name a new directory for this one."
             )
-
-
-def _has_file(run: str, stems: list[str]) -> bool:
-    """Return whether a run of the program has a file among these."""
-    return any(stem == run or stem.startswith(f"{run}-") for stem in stems)

@@ -20,6 +20,7 @@ from msgspec import Struct, field
 
 from storage.archive.consolidated import CONSOLIDATE, Consolidated
 from storage.archive.tables import (
+    DAYS,
     FORMAT,
     HISTORY,
     HISTORY_DIR,
@@ -346,7 +347,7 @@ class _Noted(NamedTuple):
                     "again with the same version."
                 )
             names = dict(told["channels"])
-            days = dict(told.get("more", {}).get("days", {}))
+            days = dict(told.get("more", {}).get(DAYS, {}))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
         named = [str(where) for where, mark in days.items() if mark]

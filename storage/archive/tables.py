@@ -74,6 +74,9 @@ WORLD_ID: Final = "simulation"
 """In the note of a simulated group, which may have several exports: what tells it from others of
 its name. Older notes tell them apart by `BOOTS`."""
 
+DAYS: Final = "days"
+"""In a note: what is noted of each place that has files; of a log, by the runs of the program."""
+
 LOG_IN_PART: Final = "log_in_part"
 """In the note of an export: it has only the log's rows of some channels, or from some day on."""
 

@@ -1,7 +1,7 @@
 """The files of exports, looked at before Spark starts: are they whole, and of this version?"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from storage.archive.consolidated import IN_FILES
 from storage.archive.tables import (
+    DAYS,
     HISTORY,
     HISTORY_DIR,
     LOG,
@@ -25,6 +26,7 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.file_ends import FileEnd, read_end, together
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.places.place import checked_name
+from storage.report import printable
 
 UNKNOWN_MAX: Final = 100
 """Names of unknown columns that are told."""
@@ -35,6 +37,9 @@ TABLES: Final = (
     (OPS_DIR, OPS),
     (NOT_LET_IN_DIR, NOT_LET_IN),
 )
+
+OTHERS: Final = tuple(f"{table}/" for table, _ in TABLES if table != LOG_DIR)
+"""Begin the places of the tables that have one file each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +59,11 @@ def check_files(inputs: Inputs) -> Amount:
     """Read the end of each file, which says what it holds; returns how much that is in all.
 
     Raises:
-        PipelineError: a file is damaged, has other columns than ours, or nothing holds any row.
+        PipelineError: a file is damaged, gone, or has other columns than ours, or nothing holds any
+            row.
     """
     named = list(_files(inputs))
+    _require_noted(inputs, {path for path, _ in named})
     checked = together(partial(_checked, Columns()), named)
     unknown = Counter(name for _, others in checked for name in others)
     rows = sum(end.rows for end, _ in checked)
@@ -91,6 +98,30 @@ def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
     for history in inputs.histories:
         for path in _below(history.table):
             yield path, IN_FILES
+
+
+def _require_noted(inputs: Inputs, there: Set[Path]) -> None:
+    """See that each export has the files that it says it has: what is gone would seem lost.
+
+    Raises:
+        PipelineError: it has not.
+    """
+    places = {path.parent for path in there}
+    for directory, note in zip(inputs.directories, inputs.notes, strict=True):
+        lost: list[str] = []
+        noted = note.more.get(DAYS)
+        for where, mark in sorted(noted.items()) if isinstance(noted, dict) else ():
+            if where.startswith(f"{LOG_DIR}/"):  # each run has a file, and others beside that one
+                runs = mark if isinstance(mark, dict) else ()
+                lost += [where for run in runs if directory / where / f"{run}.parquet" not in there]
+            elif mark and where.startswith(OTHERS) and directory / where not in places:
+                lost.append(where)
+        if lost:
+            raise PipelineError(
+                f"The export in {directory} lacks {len(lost):,} of its files, the first in "
+                f"{printable(lost[0])}: copy it again, or `chat-tui export {directory}` writes "
+                "them again."
+            )
 
 
 def _below(table: Path) -> Iterator[Path]:

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from storage.archive.tables import HISTORY_DIR, HISTORY_FILE, LOG_DIR, NOTE
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.footers import check_files
+from storage.pipeline.inputs.inputs import Inputs
 from storage.sqlite.protocol_log import FILE_NAME, LogFile
-from tests.support.storage.exports import Owner, files, history, log_of, read
+from tests.support.storage.exports import BEGAN, Owner, files, history, log_of, read, received
 from tests.support.storage.import_commands import count, imported, lines, profile
 from tests.support.storage.stores import delivered, membership
 from tests.support.sync.entries import CHANNEL
@@ -71,6 +74,45 @@ async def test_a_log_file_that_is_gone_is_exported_again_beside_that_of_another_
 
     assert added in files(out, LOG_DIR)
     assert len(read(out, LOG_DIR)) == rows
+
+
+async def test_the_first_log_file_of_a_run_is_exported_again_beside_a_later_one(
+    tmp_path: Path,
+) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(1)))
+    owner.note(*log_of(0, count=2000))
+    owner.export(out)
+    owner.note((BEGAN, 1, received(CHANNEL, 10)), bytes_max=50_000)  # it forgets the first rows
+    owner.export(out)
+    [first] = [one for one in files(out, LOG_DIR) if "-" not in one.stem]
+    rows = len(read(out, LOG_DIR))
+    first.unlink()
+    kept = len(read(out, LOG_DIR))
+
+    summary = owner.export(out)
+
+    assert 0 < kept < rows, "there is a later file beside it"
+    assert first.is_file()
+    assert summary.log_rows > 0
+
+
+@pytest.mark.parametrize("spoil", [take_away, Path.unlink])
+@pytest.mark.parametrize("table", [HISTORY_DIR, LOG_DIR])
+async def test_no_job_takes_what_an_export_lacks_for_lost_messages(
+    tmp_path: Path, table: str, spoil: Callable[[Path], None]
+) -> None:
+    owner, out = await exported(tmp_path)
+    inputs = Inputs.find([out])
+    gone = sorted((out / table).rglob("*.parquet"))[0]
+    check_files(inputs)
+
+    spoil(gone)
+
+    with pytest.raises(PipelineError, match=f"lacks 1 of its files, the first in {table}/.*again"):
+        check_files(inputs)
+    owner.export(out)
+    check_files(inputs)
 
 
 def test_an_import_says_which_files_of_an_export_are_lacking(tmp_path: Path) -> None:
