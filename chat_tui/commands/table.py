@@ -79,7 +79,7 @@ class Commands:
         if at.channel is None:
             raise LocalError(NOWHERE)
         await self._chat.send_text(at.channel, text, at.answers)
-        return Result()
+        return Result(wrote=True)
 
 
 async def show_help(_chat: Chat, rest: str, _at: At) -> Result:

@@ -168,8 +168,15 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     @property
     def about(self) -> MessageId | None:
-        """The message that a command is about; the last line of all belongs to none."""
-        return None if self.part is Part.TAIL else self.cursor
+        """The message that a command is about; the last line of all belongs to none.
+
+        One that has left memory is none either: nobody sees that it is selected.
+        """
+        return None if self.part is Part.TAIL or self._is_out_of_memory else self.cursor
+
+    @property
+    def _is_out_of_memory(self) -> bool:
+        return self.cursor is not None and self.conversation.index_of(self.cursor) is None
 
     def say_gaps(self, gaps: Mapping[MessageId, str], tail: str, elsewhere: str = GAP) -> None:
         """See `Transcript.say_gaps`; the cursor leaves a line that is there no more."""
@@ -177,9 +184,14 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._leave_gone_line()
 
     def apply(self, changes: Sequence[Change]) -> None:
-        """See `Transcript.apply`; the cursor leaves a line that is there no more."""
+        """See `Transcript.apply`; the cursor leaves a line that is there no more.
+
+        Who writes meanwhile lets go of a message that left memory; who moves the cursor goes on.
+        """
         super().apply(changes)
         self._leave_gone_line()
+        if self._is_out_of_memory and not self.has_focus:
+            self.unselect()
         if self.cursor is not None and not all(isinstance(one, Inserted) for one in changes):
             self.post_message(CursorMoved(self.cursor))  # its message may read otherwise now
 

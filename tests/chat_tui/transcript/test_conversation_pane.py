@@ -131,6 +131,39 @@ async def test_tab_goes_to_writing_with_the_message_still_selected() -> None:
         assert selected(app).startswith("@alice")
 
 
+async def test_who_writes_a_line_lets_go_of_what_was_selected_and_follows_again() -> None:
+    scene = long_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "home")
+        await until(pilot, lambda: selected(app) == "line 0")
+        await pilot.press("tab")
+        await command(pilot, "a line of mine")
+        await until(pilot, lambda: "a line of mine" in shown(app))
+        left = app.transcript.about
+        scene.say(BOB, "the newest", then=SECOND)
+        await paint(app, pilot)
+        newest = shown(app)
+        await command(pilot, "/react heart")
+        await until(pilot, lambda: "Reacted with" in shown(app))
+
+        assert left is None
+        assert "the newest" in newest
+        assert "End: newest" not in newest
+        assert "❤ 1 (you)" in shown(app)
+
+
+async def test_what_is_selected_and_no_longer_in_memory_is_not_acted_on() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "home")
+        await until(pilot, lambda: selected(app) == "line 0")
+        await pilot.press("tab", "end")
+        await until(pilot, lambda: f"line {LONG - 1}" in shown(app))
+
+        assert "Selected:" not in shown(app)
+        assert app.transcript.about is None
+        assert app.transcript.follow
+
+
 async def test_another_channel_or_an_empty_one_has_nothing_selected() -> None:
     scene = Scene("alice", "bob")
     async with reading(scene) as (app, pilot):
