@@ -107,8 +107,7 @@ class ChatApp(Overlays):
         start: brings the network up; called after the first paint.
         channel: the channel to open; None opens the first one.
         glyphs: the character set, unless a setting says otherwise.
-        read_marks: keeps what was read; None if that is only for this run.
-        hidden_gaps: keeps which lines about missing messages were hidden; None as above.
+        kept: keeps what was read, hidden and begun; what has no file is only for this run.
     """
 
     CSS_PATH = Path(__file__).with_name("app.tcss")  # also for classes elsewhere
@@ -202,6 +201,7 @@ class ChatApp(Overlays):
         self._take_settings()
         for problem in self._chat.settings.problems:
             self._say(Notice(problem, Level.ERROR))
+        self.composer.take_up(self._seen.drafts, self._channel)
         self.composer.focus()
         await self.read_history()
         self._tick()
@@ -233,10 +233,13 @@ class ChatApp(Overlays):
             self.composer.screen.set_focus(self.composer)
 
     async def on_unmount(self) -> None:
-        """Hear no more of the engine, and keep what was read."""
+        """Hear no more of the engine, and keep what was read and begun."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
-        await self._seen.save(self._ours())
+        await self._keep_seen()
+
+    async def _keep_seen(self) -> None:
+        await self._seen.save(self._ours(), self.composer.drafts(self._channel))
 
     # -- events of the engine -----------------------------------------------------------------
 
@@ -606,4 +609,4 @@ class ChatApp(Overlays):
         self._around.show(snapshot, self._channel)
         self._tell_reading(snapshot)
         if self._seen.is_due(snapshot.now):
-            self.run_worker(self._seen.save(self._ours()), group="seen")
+            self.run_worker(self._keep_seen(), group="seen")

@@ -23,6 +23,7 @@ from chat_tui.terminal.driver import Terminal
 from chat_tui.terminal.signals import leaving_on_signals
 from chat_tui.wording.glyphs import UNICODE
 from storage.profile.author_colours import AuthorColours
+from storage.profile.drafts import Drafts
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
 from sync.errors import LocalError
@@ -150,6 +151,7 @@ async def _chat(setup: Setup) -> BaseException | None:
                     ReadMarks(client.profile.directory / "read.json"),
                     HiddenGaps(client.profile.directory / "hidden.json"),
                     AuthorColours(client.profile.directory / "colours.json"),
+                    Drafts(client.profile.directory / "drafts.json"),
                 ),
             )
             app.driver_class = Terminal

@@ -1,11 +1,12 @@
-"""Read marks, hidden gap lines and the colours of authors, kept over restarts.
+"""Read marks, hidden gap lines, the colours of authors and drafts, kept over restarts.
 
 A mark is the position up to which a channel was read. Marks are written some seconds after they
-moved, and at the end; after a crash a few messages that were read may be unread again.
+moved, and at the end; after a crash a few messages that were read may be unread again. So it is
+with drafts: after a crash the last seconds of one are missing.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,6 +20,7 @@ from sync.view.view import History, Line, Position
 
 if TYPE_CHECKING:
     from storage.profile.author_colours import AuthorColours
+    from storage.profile.drafts import Drafts
     from storage.profile.hidden_gaps import HiddenGaps
     from storage.profile.read_marks import ReadMarks
 
@@ -42,20 +44,26 @@ class Kept(NamedTuple):
     """Lines about gaps that were hidden: else they are shown again at the next start."""
     colours: "AuthorColours | None" = None
     """Places of authors: else they get theirs anew."""
+    drafts: "Drafts | None" = None
+    """Texts that were begun: else they are lost with the run."""
 
 
 NOTHING_KEPT: Final = Kept()
+NONE_BEGUN: Final[Mapping[ChannelId, str]] = {}
 
 
 class Seen:
     """Follows how far the channels of `feed` are read, and keeps it as `kept` says."""
 
     def __init__(self, kept: Kept, feed: Feed, history: History) -> None:
-        self._marks, self._hidden, self._colours = kept
+        self._marks, self._hidden, self._colours, self._drafts = kept
         self._feed, self._history = feed, history
         self.places = AuthorPlaces(None if kept.colours is None else kept.colours.load())
         """Places of authors among the colours of names."""
         self._saved_places = dict(self.places.places)
+        self.drafts = {} if kept.drafts is None else kept.drafts.load()
+        """Texts that the last run left begun."""
+        self._saved_drafts = self.drafts
         self._saved: dict[ChannelId, Position] = {}
         self._saved_hidden: dict[ChannelId, list[MessageId]] = {}
         self._next: Nanos = 0
@@ -120,8 +128,13 @@ class Seen:
         self._next = now + SAVE_EVERY
         return True
 
-    async def save(self, channels: Sequence[ChannelId]) -> None:
-        """Write what changed; what the last run wrote has to be read before."""
+    async def save(
+        self, channels: Sequence[ChannelId], begun: Mapping[ChannelId, str] = NONE_BEGUN
+    ) -> None:
+        """Write what changed; what the last run wrote has to be read before.
+
+        `begun` has the drafts of now.
+        """
         if self._marks is None or not self._resumed:
             return
         marks = {one: mark for one in channels if (mark := self._feed.read_to(one)) is not None}
@@ -135,6 +148,11 @@ class Seen:
                 with suppress(OSError):
                     await asyncio.to_thread(self._colours.save, places)
                     self._saved_places = places
+            drafts = {one: begun[one] for one in channels if one in begun}
+            if self._drafts is not None and drafts != self._saved_drafts:
+                with suppress(OSError):
+                    await asyncio.to_thread(self._drafts.save, drafts)
+                    self._saved_drafts = drafts
             if self._hidden is not None:
                 hidden = {one: ids for one in channels if (ids := self._feed.hidden(one))}
                 if hidden != self._saved_hidden:

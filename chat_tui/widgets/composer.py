@@ -4,7 +4,7 @@ Many terminals send the same byte for Enter, Shift+Enter and Alt+Enter, so a new
 that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple, Self
 
 from textual.binding import BindingType
@@ -170,6 +170,20 @@ class Composer(StyledOnce):
         self._elsewhere[before] = Writing(self._history, self.text)
         self._history, begun = self._elsewhere.pop(now, Writing(InputHistory(), ""))
         self._fill(begun)
+
+    def drafts(self, now: ChannelId | None) -> dict[ChannelId, str]:
+        """Return what was begun in each channel; `now` is the open one."""
+        begun = {channel: writing.begun for channel, writing in self._elsewhere.items()}
+        begun[now] = "" if self._is_refused else self.text
+        return {one: text for one, text in begun.items() if one is not None and text.strip()}
+
+    def take_up(self, drafts: Mapping[ChannelId, str], now: ChannelId | None) -> None:
+        """Go on with what another run has left begun; `now` is the open channel."""
+        for channel, text in drafts.items():
+            if channel == now:
+                self.offer(text)
+            else:
+                self._elsewhere[channel] = Writing(InputHistory(), text)
 
     def take_text(self) -> str:
         """Take out what was begun."""

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.model.reading_state import Kept
+from storage.profile.drafts import Drafts
+from storage.profile.read_marks import ReadMarks
 from tests.support.chat_tui.chats import opened
 from tests.support.chat_tui.live_screens import screen, type_in, until
 from tests.support.chat_tui.readings import shown
@@ -29,6 +32,39 @@ async def test_each_channel_keeps_what_was_begun_and_sent_in_it(tmp_path: Path) 
 
     assert (in_lobby, recalled) == ("", "/create plans")
     assert (back, begun) == ("secret", "hi")
+
+
+async def test_what_was_begun_is_there_again_after_a_restart(tmp_path: Path) -> None:
+    kept = Kept(ReadMarks(tmp_path / "read.json"), drafts=Drafts(tmp_path / "drafts.json"))
+    async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, pilot):
+        await type_in(pilot, "/create plans")
+        await until(pilot, lambda: "to #plans" in shown(app))
+        await pilot.press(*"secret", "alt+up")
+        await type_in(pilot, "sent")
+        await pilot.press(*"begun")
+        await pilot.press("ctrl+q")
+    async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, pilot):
+        in_lobby = app.composer.text
+        await pilot.press("alt+down")
+        in_plans = app.composer.text
+        await type_in(pilot, "")
+        await until(pilot, lambda: not app.composer.text)
+    async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, pilot):
+        again = app.composer.text
+        await pilot.press("alt+down")
+        after = app.composer.text
+
+    assert (in_lobby, in_plans) == ("begun", "secret")
+    assert (again, after) == ("begun", "")
+
+
+async def test_a_command_that_was_refused_is_no_draft(tmp_path: Path) -> None:
+    kept = Kept(ReadMarks(tmp_path / "read.json"), drafts=Drafts(tmp_path / "drafts.json"))
+    async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, pilot):
+        await type_in(pilot, "/whois nobody")
+        await until(pilot, lambda: app.composer.text == "/whois nobody")
+    async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, _pilot):
+        assert app.composer.text == ""
 
 
 async def test_what_is_typed_while_a_channel_opens_comes_along(tmp_path: Path) -> None:
