@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.text.safe_text import clean_text
-from chat_tui.text.times import count, time_of_day
-from chat_tui.wording import sentences
+from chat_tui.text.times import time_of_day
+from chat_tui.wording import sentences, unreceived
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.view.view import ChannelInfo, PeerState, Snapshot
 
@@ -132,5 +132,5 @@ def _cut_off(snapshot: Snapshot, since: Nanos, info: ChannelInfo) -> str:
         return f"Cut off since {time_of_day(since)}. {clean_text(snapshot.network)}"
     waiting = info.outgoing_count
     verb = "waits" if waiting == 1 else "wait"
-    waits = f" {count(waiting, 'message')} {verb}." if waiting else ""
+    waits = f" {unreceived.said(info)} {verb}." if waiting else ""
     return f"Cut off since {time_of_day(since)}, or all have left. You can keep writing.{waits}"

@@ -18,7 +18,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
-from chat_tui.wording import presence, sentences
+from chat_tui.wording import presence, sentences, unreceived
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
@@ -452,15 +452,14 @@ class TextFace:
 
     def left(self) -> None:
         """See `Face`."""
-        waiting = unacknowledged(self._client.snapshot())
+        snapshot = self._client.snapshot()
+        waiting = unacknowledged(snapshot)
         if not waiting:
             self._say("You have left.")
             return
-        if waiting == 1:
-            self._say("You have left. 1 message that nobody is known to have goes out next time.")
-            return
-        count = f"{waiting:,} messages that nobody is known to have"
-        self._say(f"You have left. {count} go out next time.")
+        what = unreceived.said(*snapshot.channels)
+        go = "goes" if waiting == 1 else "go"
+        self._say(f"You have left. {what} that nobody is known to have {go} out next time.")
 
     def _called(self, peer: PeerId, nick: str) -> str:
         return plain_name(nick, self._client.people.book.names.called(peer, nick))

@@ -9,7 +9,7 @@ from typing import Final
 from chat_tui.text import namesakes
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, span
-from chat_tui.wording import clocks, presence
+from chat_tui.wording import clocks, presence, unreceived
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.structures.made_once import made_once
@@ -240,8 +240,7 @@ def _happens(
         return _about_absence(snapshot, info)
     if not here and info.outgoing_count:
         waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
-        messages = count(info.outgoing_count, "message")
-        return f"Nobody here; {messages} {waits} out when someone appears."
+        return f"Nobody here; {unreceived.said(info)} {waits} out when someone appears."
     if bringing := _bringing(snapshot, info):
         return _about_history(snapshot, bringing)
     if asks := who_asks(snapshot, info):
@@ -255,7 +254,7 @@ def _happens(
     if here and (by_clocks := clocks.happens(snapshot, info)):
         return by_clocks
     if here and info.outgoing_count:
-        return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
+        return f"{unreceived.said(info)} sent, not yet known to be received."
     if here:
         return _all_well(snapshot, here, info)
     return _elsewhere(snapshot, info) or clean_text(snapshot.network)
@@ -381,7 +380,7 @@ def _about_absence(snapshot: Snapshot, info: ChannelInfo) -> str:
     waits = "what you write waits"
     if info.outgoing_count:
         verb = "waits" if info.outgoing_count == 1 else "wait"
-        waits = f"{count(info.outgoing_count, 'message')} {verb}"
+        waits = f"{unreceived.said(info)} {verb}"
     peer = presence.other_end(snapshot, info)
     is_gone = peer is not None and peer.state is PeerState.DOWN
     where = presence.gone_since(snapshot, peer) if peer is not None and is_gone else "not here"

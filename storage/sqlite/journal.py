@@ -448,7 +448,7 @@ def _restore(
     log = stamped_rows(db.execute(LOG, (channel,)))
     sync_ids = stamped_rows(db.execute(SYNC_IDS, (channel,)))
     outgoing = db.execute(
-        "SELECT message_id, delivery, attempts, created_ns, waku_hash FROM unacknowledged "
+        "SELECT message_id, delivery, attempts, created_ns, waku_hash, kind FROM unacknowledged "
         "WHERE channel = ? AND status != ? ORDER BY lamport, message_id",
         (channel, STATUS[Status.PARKED]),
     )
@@ -468,8 +468,9 @@ def _restore(
                     attempts,
                     to_u64(created_ns),
                     waku_hash,
+                    kind,
                 )
-                for stored, delivery, attempts, created_ns, waku_hash in outgoing
+                for stored, delivery, attempts, created_ns, waku_hash, kind in outgoing
             ]
         ),
         waiting=_held_back(channel, Status.WAITING, db, damaged),

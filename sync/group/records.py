@@ -12,7 +12,7 @@ from sync.calimero.governance.pending import Dropped
 from sync.calimero.state.entry import RegisterKey
 from sync.entries.changes import Look
 from sync.entries.columns import Columns
-from sync.entries.entry import Entry, open_content
+from sync.entries.entry import Entry, Kind, open_content
 from sync.group.clock_values import ClockKept
 from sync.group.logs import LogPlace, LogState
 from sync.group.snapshots.values import DropSnapshot, StagedSnapshot, StageSnapshot
@@ -282,6 +282,7 @@ class OwnState(Struct, frozen=True):
     attempts: int
     created_ns: Nanos
     waku_hash: bytes
+    kind: int = Kind.TEXT
 
 
 def stamped_row(stamp: int, digest: bytes) -> bytes:

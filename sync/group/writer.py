@@ -1,11 +1,11 @@
 """The author, and our own entries in a channel: sealed, and remembered until others have them."""
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Set
 
 from msgspec import Struct
 
-from sync.entries.entry import Header, seal
+from sync.entries.entry import Header, Kind, seal
 from sync.group import values
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, Verify, parents_of
@@ -71,6 +71,8 @@ class Writer:
         self._gate = gate
         self._sign = sign
         self._waiting: dict[MessageId, SyncId] = {}
+        self._changes: set[MessageId] = set()
+        """Those of them that change another message: nobody sees them as messages."""
 
     def restore(self, state: values.ChannelState) -> None:
         """Take up where the disk left off."""
@@ -79,6 +81,7 @@ class Writer:
         self._waiting = {
             own.message_id: SyncId(own.created_ns, own.waku_hash) for own in state.outgoing
         }
+        self._changes = {own.message_id for own in state.outgoing if own.kind != Kind.TEXT}
 
     @property
     def next_created_ns(self) -> Nanos:
@@ -125,9 +128,16 @@ class Writer:
         self.created_ns = header.created_ns
         self.lamport = header.lamport
         self._waiting[message_id] = SyncId(header.created_ns, stored.waku_hash)
+        if header.kind != Kind.TEXT:
+            self._changes.add(message_id)
         if len(self._waiting) > 2 * len(pending) + FORGET_FROM:
             self._waiting = {id_: self._waiting[id_] for id_ in pending if id_ in self._waiting}
+            self._changes &= self._waiting.keys()
         return stored
+
+    def changes_among(self, pending: Set[MessageId]) -> int:
+        """Return how many of `pending` change another message."""
+        return len(self._changes & pending)
 
     def held_by(
         self, pending: Collection[MessageId], floor: Nanos, holds: Callable[[SyncId], bool]

@@ -232,6 +232,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Typists._typists": typing_notices.TYPISTS_MAX,
     "Weights._of": lambda scale: 2 * scale.links + scale.sessions,
     "_Log.runs": logs.RUNS_MAX,
+    "Writer._changes": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,
     "Answering.given": answering.ANSWERS_MAX,

@@ -486,6 +486,7 @@ class Disk:
                     row.attempts,
                     row.message.entry.header.created_ns,
                     row.message.waku_hash,
+                    row.message.entry.header.kind,
                 )
                 for message_id, row in self.rows.items()
                 if row.delivery is not None

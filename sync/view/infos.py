@@ -231,6 +231,8 @@ class ChannelInfo(Struct, frozen=True):
     """Number of these that nobody was sent: they wait for an answer about our clock."""
     outgoing: tuple[OutgoingInfo, ...] = ()
     outgoing_count: int = 0
+    outgoing_changes: int = 0
+    """Those of them that change another message: an edit, a reaction, a deletion."""
     waiting: tuple[WaitingInfo, ...] = ()
     waiting_count: int = 0
     next_sync_at: Nanos | None = None

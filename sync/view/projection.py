@@ -421,6 +421,7 @@ def channel_info(group: Group, membership: Membership, nick_of: NickOf = nameles
             ]
         ),
         outgoing_count=len(outgoing.pending),
+        outgoing_changes=group.writer.changes_among(outgoing.pending.keys()),
         waiting=tuple(
             [
                 WaitingInfo(

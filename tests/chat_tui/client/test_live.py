@@ -113,6 +113,22 @@ async def test_a_name_that_cannot_be_kept_holds_until_the_end_and_that_is_said(
         assert alice.snapshot().nick == alice.settings[NAME] == "alina"
 
 
+async def test_changes_are_counted_apart_from_messages_that_wait(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        sent = await alice.send_text(lobby(alice), "hello")
+        await alice.edit(lobby(alice), sent, "hello all")
+        await alice.react(lobby(alice), sent, "❤")
+        counts = [(one.outgoing_count, one.outgoing_changes) for one in alice.snapshot().channels]
+    async with running(tmp_path, "alice") as alice:
+        after = [(one.outgoing_count, one.outgoing_changes) for one in alice.snapshot().channels]
+        from_alice = Heard(alice)
+        async with running(tmp_path, "bob") as bob:
+            await meet(alice, bob)
+            await from_alice.delivery(sent, Delivery.ACKNOWLEDGED)
+
+    assert counts == after == [(3, 2)]
+
+
 async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either(
     tmp_path: Path,
 ) -> None:

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from msgspec.structs import replace
 
 from chat_tui.wording import sentences
@@ -44,6 +45,22 @@ def test_one_message_waits_in_the_singular() -> None:
     sentence = sentences.what_happens(alone, alone.channels[0])
 
     assert sentence == "Nobody here; 1 message waits and goes out when someone appears."
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "said"),
+    [
+        (4, 3, "1 message and 3 changes wait and go"),
+        (3, 1, "2 messages and 1 change wait and go"),
+        (1, 1, "1 change waits and goes"),
+    ],
+)
+def test_changes_of_messages_are_no_messages_that_wait(count: int, changes: int, said: str) -> None:
+    alone = snapshot(info=replace(waiting(count), outgoing_changes=changes))
+
+    sentence = sentences.what_happens(alone, alone.channels[0])
+
+    assert sentence == f"Nobody here; {said} out when someone appears."
 
 
 def test_alone_and_silent_says_what_the_network_does() -> None:

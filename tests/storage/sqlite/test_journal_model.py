@@ -93,6 +93,7 @@ class Model:
                         self.attempts[one],
                         record.message.entry.header.created_ns,
                         record.message.waku_hash,
+                        record.message.entry.header.kind,
                     )
                     for record in sorted(own_records, key=lambda r: self.position(r.message))
                     for one in ids([record.message])
