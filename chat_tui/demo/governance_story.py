@@ -3,7 +3,8 @@
 from typing import Final
 
 from chat_tui.demo.cast import Voice, Weight
-from chat_tui.demo.phrases import ID_SHOWN, listed
+from chat_tui.demo.phrases import ID_SHOWN
+from chat_tui.text.listing import listed
 from chat_tui.text.times import count
 from sync.calimero.governance.dag import Act
 from sync.calimero.governance.ops import (

@@ -11,10 +11,11 @@ from chat_tui.debug.explanations import percent
 from chat_tui.demo.acts import Act, Cut, Divide, Expel, GiveCode, PinLine, ReadAll, SetTopic, Write
 from chat_tui.demo.cast import Said, Voice, Weight
 from chat_tui.demo.governance_story import GovernanceStory
-from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
+from chat_tui.demo.phrases import ID_SHOWN, what_happens
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
 from chat_tui.demo.state_story import STATE_PROTOCOLS, StateStory
+from chat_tui.text.listing import listed
 from chat_tui.text.times import count, size
 from sync.group import values
 from sync.machine import MessageId

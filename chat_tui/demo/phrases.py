@@ -21,6 +21,7 @@ from chat_tui.demo.acts import (
     SetTopic,
     Write,
 )
+from chat_tui.text.listing import listed
 from chat_tui.text.safe_text import clean_text, clip_cells
 from sync.machine import MILLISECOND, SECOND, Nanos
 
@@ -49,13 +50,6 @@ def waits(length: Nanos) -> str:
 def quoted(text: str) -> str:
     """Return the beginning of a message between quotation marks."""
     return f'"{clip_cells(" ".join(clean_text(text).split()), TITLE_CELLS)}"'
-
-
-def listed(words: list[str]) -> str:
-    """Return words as `a, b and c`."""
-    if len(words) < 2:  # noqa: PLR2004
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def what_happens(act: Act, names: tuple[str, ...]) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from chat_tui.demo import formulas
 from chat_tui.demo.cast import Voice, Weight
-from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, listed, waits
+from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, waits
+from chat_tui.text.listing import listed
 from chat_tui.text.times import times
 from sync.group import values
 from sync.machine import MessageId, Nanos, PeerId

@@ -19,10 +19,11 @@ from chat_tui.demo.acts import Act
 from chat_tui.demo.crowd import field_of
 from chat_tui.demo.moment import SOON, Air, Person, Shot, Titles, following
 from chat_tui.demo.pacing.traffic import Traffic
-from chat_tui.demo.phrases import listed, what_happens
+from chat_tui.demo.phrases import what_happens
 from chat_tui.demo.run import Intervention, Moment, Run
 from chat_tui.demo.scenario import Scenario
 from chat_tui.demo.scenarios import SCENARIOS
+from chat_tui.text.listing import listed
 from sync.machine import MILLISECOND, Nanos
 from sync.sim.view import SimulatedView
 from sync.sim.watch import Flight

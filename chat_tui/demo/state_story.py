@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from chat_tui.demo.cast import Voice, Weight
-from chat_tui.demo.phrases import ID_SHOWN, listed, quoted
+from chat_tui.demo.phrases import ID_SHOWN, quoted
+from chat_tui.text.listing import listed
 from chat_tui.text.times import count, size
 from sync.calimero.state.contents import Held, Pin, Profile, Read, Topic
 from sync.calimero.state.entry import StateEntry, parse

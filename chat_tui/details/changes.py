@@ -1,7 +1,7 @@
 """History of a message after it was written: earlier texts, deletion, reactions by name."""
 
 from chat_tui.details.facts import Known
-from chat_tui.details.parts import Part, Said, listed, single
+from chat_tui.details.parts import Part, Said, single, some_of
 from chat_tui.details.timeline import stamp
 from chat_tui.text.safe_text import clean_text
 from chat_tui.wording.acts import name_of
@@ -44,7 +44,7 @@ def changes(known: Known, glyphs: Glyphs) -> list[Part]:
         told.append(Part("Edited", tuple(lines)))
     if line.reacted_to:
         who = [
-            f"{emoji_label(one.emoji, glyphs)} {listed([known.name(by) for by in one.who])}"
+            f"{emoji_label(one.emoji, glyphs)} {some_of([known.name(by) for by in one.who])}"
             for one in line.reactions
         ]
         who += left_out(line.more_kinds, line.more_reactors)

@@ -12,7 +12,7 @@ from chat_tui.client.chat import Chat
 from chat_tui.debug.explanations import at, request, seconds
 from chat_tui.details.facts import FromDisk, Known, know, opened
 from chat_tui.details.frames import Role
-from chat_tui.details.parts import Part, Said, listed, single
+from chat_tui.details.parts import Part, Said, single, some_of
 from chat_tui.details.timeline import moments, stamp
 from chat_tui.keys.table import with_keys
 from chat_tui.text.times import count, times
@@ -174,7 +174,7 @@ def who_was_asked(known: Known, info: ChannelInfo, asked: RequestInfo | None) ->
         sentences.called(known.snapshot, one.peer, one.nick)
         for one in sentences.peers_of(known.snapshot, info)
     ]
-    everybody = f"everybody here: {listed(here)}" if here else "nobody is here to ask"
+    everybody = f"everybody here: {some_of(here)}" if here else "nobody is here to ask"
     by_us = known.sent(Role.ASKS)
     if asked is not None and asked.asked:
         often = f"{times(asked.asked)}, by us or by others who lack it"

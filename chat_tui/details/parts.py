@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from chat_tui.text.listing import listed
+
 NAMES_SHOWN: Final = 12
 """Names in one line; a crowd is counted."""
 
@@ -28,8 +30,7 @@ def single(label: str, text: str) -> Part:
     return Part(label, (Said(text),))
 
 
-def listed(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str]) -> str:
     """Return names as `alice, bob and carol`; of a crowd the first."""
-    if len(names) > NAMES_SHOWN:
-        return f"{', '.join(names[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN:,} more"
-    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
+    more = len(names) - NAMES_SHOWN
+    return listed(names[:NAMES_SHOWN], f"{more:,} more" if more > 0 else "")

@@ -10,7 +10,7 @@ from chat_tui.details.changes import changes
 from chat_tui.details.facts import Arrival, Known, Way, is_here
 from chat_tui.details.frames import Role
 from chat_tui.details.holders import holders
-from chat_tui.details.parts import Part, Said, listed, single
+from chat_tui.details.parts import Part, Said, single, some_of
 from chat_tui.details.state import state_parts
 from chat_tui.details.timeline import lateness, moments, not_kept, stamp
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
@@ -211,11 +211,11 @@ def _own_in_short(known: Known) -> str:
     match known.line.delivery:
         case Delivery.ACKNOWLEDGED if certain:
             has = "has" if len(certain) == 1 else "have"
-            return f"You wrote it, and {listed(certain)} {has} it for certain."
+            return f"You wrote it, and {some_of(certain)} {has} it for certain."
         case Delivery.ACKNOWLEDGED:
             return "You wrote it, and somebody has it for certain; who that was is not kept."
         case Delivery.POSSIBLY_ACKNOWLEDGED:
-            who = listed(maybe) if maybe else "somebody"
+            who = some_of(maybe) if maybe else "somebody"
             return f"You wrote it. Maybe {who} has it: a filter hints at that, which is no proof."
         case Delivery.FAILED:
             return "You wrote it and sent it several times; nobody named it. /resend tries again."

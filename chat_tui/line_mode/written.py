@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final
 
+from chat_tui.text.listing import listed
 from chat_tui.text.slash import is_command
 from sync.errors import LocalError
 
@@ -30,7 +31,7 @@ def checked(found: dict[str, Any]) -> dict[str, str]:
     """
     for name, value in found.items():
         if name not in FIELDS:
-            known = f"a line has {', '.join(FIELDS[:-1])} and {FIELDS[-1]}"
+            known = f"a line has {listed(FIELDS)}"
             raise LocalError(f"{name[:NAMED]!r} is no field of a message: {known}.")
         if not isinstance(value, str) and (value is not None or name == "text"):
             raise LocalError(f"{name!r} is to be a string.")

@@ -14,6 +14,7 @@ from chat_tui.keys.table import KEYS, USUAL
 from chat_tui.settings.colour_names import COLOUR_NAMES, COLOUR_OF_KEY
 from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
 from chat_tui.text.addresses import PORT_MAX, parse_address
+from chat_tui.text.listing import listed
 from sync.entries.entry import NICK_MAX
 from sync.errors import LocalError
 
@@ -314,4 +315,4 @@ def nearest(name: str) -> str:
     """Return the settings that somebody who wrote `name` may have meant, as a sentence."""
     wanted = name.rpartition(".")[2] if not name.startswith("keys.") else name
     close = get_close_matches(wanted, BY_NAME, n=NEAREST, cutoff=0)
-    return f"Nearest are {', '.join(close[:-1])} and {close[-1]}; /set lists all."
+    return f"Nearest are {listed(close)}; /set lists all."

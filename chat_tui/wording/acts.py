@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from chat_tui.text.listing import listed
 from chat_tui.text.safe_text import clean_nick, clean_text
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
@@ -69,8 +70,7 @@ def name_of(person: Person, called: Called) -> str:
 
 
 def _names(people: Sequence[Person], called: Called) -> str:
-    names = [name_of(one, called) for one in people]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed([name_of(one, called) for one in people])
 
 
 def _done(act: ActInfo, signer: str, called: Called) -> str:
@@ -115,8 +115,7 @@ def policy(fields: Sequence[tuple[str, Access]]) -> str:
     for access, who in ((Access.ADMINS, "only admins"), (Access.MEMBERS, "members")):
         may = [MAY[field] for field, given in fields if given is access]
         if may:
-            joined = may[0] if len(may) == 1 else f"{', '.join(may[:-1])} and {may[-1]}"
-            parts.append(f"{who} {joined}")
+            parts.append(f"{who} {listed(may)}")
     return f"let {', and '.join(parts)}"
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.text import namesakes
+from chat_tui.text.listing import listed
 from chat_tui.text.plain_lines import plain_name
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, day_of, milliseconds, span, time_of_day
@@ -73,7 +74,7 @@ def asked(snapshot: Snapshot, question: ClockQuestion) -> str:
     same = _same(snapshot, question)
     agree = f"; {count(same, 'other')} here {'shows' if same == 1 else 'show'} your time"
     far = length(question.ahead_ns)
-    return f"{_listed(voters)} {says} your clock is {far} {way}{agree if same else ''}."
+    return f"{_some_of(voters)} {says} your clock is {far} {way}{agree if same else ''}."
 
 
 def _same(snapshot: Snapshot, question: ClockQuestion) -> int:
@@ -230,7 +231,7 @@ def _seen_late(snapshot: Snapshot, info: ChannelInfo) -> str:
     ]
     if not late:
         return ""
-    names = _listed([called(snapshot, peer.peer, peer.nick) for peer in late])
+    names = _some_of([called(snapshot, peer.peer, peer.nick) for peer in late])
     behind = length(max(-(peer.clock_offset_ns or 0) for peer in late))
     return f"{names} may see what you write only in {behind}: by your clock it is later; /clock."
 
@@ -381,7 +382,7 @@ def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
 
 
 def _names(snapshot: Snapshot, voters: Iterable[ClockVoter]) -> str:
-    return _listed([called(snapshot, voter.peer, voter.nick) for voter in voters])
+    return _some_of([called(snapshot, voter.peer, voter.nick) for voter in voters])
 
 
 def _known(snapshot: Snapshot, voter: ClockVoter) -> str:
@@ -396,8 +397,7 @@ def _who(question: ClockQuestion) -> set[PeerId]:
     return {voter.peer for voter in question.voters}
 
 
-def _listed(names: Sequence[str]) -> str:
+def _some_of(names: Sequence[str]) -> str:
     """Return names in a row; what is beyond a few is counted."""
     more = len(names) - NAMES_SHOWN
-    shown = [*names[:NAMES_SHOWN], *([count(more, "other")] if more > 0 else [])]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(names[:NAMES_SHOWN], count(more, "other") if more > 0 else "")

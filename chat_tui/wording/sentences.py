@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from chat_tui.text import namesakes
+from chat_tui.text.listing import listed
 from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, span
 from chat_tui.wording import clocks, presence, unreceived
@@ -451,7 +452,7 @@ def where_asked(snapshot: Snapshot) -> str:
     named = [channel_title(one) for one in snapshot.channels if one.channel in asked]
     if not named or len(named) == len(snapshot.channels):
         return ""
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return listed(named)
 
 
 def openness(info: ChannelInfo) -> str:

@@ -1,5 +1,6 @@
 """Own messages that nobody is known to have, in words, and the changes of messages among them."""
 
+from chat_tui.text.listing import listed
 from chat_tui.text.times import count
 from sync.view.view import ChannelInfo
 
@@ -10,4 +11,4 @@ def said(*infos: ChannelInfo) -> str:
     messages = sum(info.outgoing_count for info in infos) - changes
     words = [count(messages, "message")] if messages or not changes else []
     words += [count(changes, "change")] if changes else []
-    return " and ".join(words)
+    return listed(words)
