@@ -126,7 +126,7 @@ class Client:
             noticed=profile.settings.told_of_read_marks,
         )
         self._events = NodeEvents(
-            self.memberships, self.people, self._tell, self._nick_of, self._known_as
+            self.memberships, self.people, self._tell, self._nick_of, self._known_as, me
         )
         self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 

@@ -31,6 +31,7 @@ class NodeEvents:
         tell: passes an event on to the listeners.
         called: returns the name that somebody goes by.
         known_as: returns what somebody went by when they were met last.
+        me: whose chat this is.
     """
 
     def __init__(
@@ -40,8 +41,9 @@ class NodeEvents:
         tell: Callable[[Event], None],
         called: Callable[[PeerId], str],
         known_as: Callable[[PeerId], str],
+        me: PeerId,
     ) -> None:
-        self.contradictions = Contradictions(people.has_standing)
+        self.contradictions = Contradictions(people.has_standing, me)
         self._memberships = memberships
         self._people = people
         self._tell = tell

@@ -38,11 +38,20 @@ def peer_named(chat: Chat, rest: str, usage: str) -> tuple[PeerInfo, str]:
         LocalError: nobody is named, nobody of that name is known, or several are.
     """
     snapshot = chat.snapshot()
+    own = look_alike_key(clean_nick(snapshot.nick))
+
+    def nobody(word: str) -> str:
+        if own in {look_alike_key(word), look_alike_key(rest.strip().removeprefix("@"))}:
+            return (
+                f"{clean_nick(snapshot.nick)} is you: /whoami. Nobody else of that name is known."
+            )
+        return f"Nobody called {word} is known here. /who lists everyone."
+
     return one_named(
         snapshot.peers,
         rest,
         usage,
-        lambda word: f"Nobody called {word} is known here. /who lists everyone.",
+        nobody,
         lambda one: f"{one.trust.value}, {presence.whereabouts(snapshot, one)}",
     )
 

@@ -21,16 +21,19 @@ ID_SHOWN: Final = 8
 
 MEANING: Final = "a profile that was copied, or restored from a backup; or somebody with two faces"
 
+OF_OURS: Final = "your profile was copied, or restored from a backup"
+
 
 class Contradictions:
     """The known contradictions: from the disk at the start, then as they are found.
 
     `is_known` tells people who are verified, or were met in earlier days, from keys that somebody
-    may have made up.
+    may have made up; `me` is whom they are told to.
     """
 
-    def __init__(self, is_known: Callable[[PeerId], bool]) -> None:
+    def __init__(self, is_known: Callable[[PeerId], bool], me: PeerId) -> None:
         self._is_known = is_known
+        self._me = me
         self.found: tuple[ContradictionInfo, ...] = ()
         """The newest first."""
         self._told: set[PeerId] = set()
@@ -58,6 +61,8 @@ class Contradictions:
         if found.author in self._told or len(self._told) >= most:
             return ""
         self._told.add(found.author)
+        if found.author == self._me:
+            return f"You {said(found)}: {OF_OURS}. Both are kept and shown."
         name = called(found.author)
         return f"{name} {said(found)}: {MEANING}. Both are kept and shown; /whois says more."
 

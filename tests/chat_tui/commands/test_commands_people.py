@@ -55,6 +55,13 @@ async def test_msg_opens_and_writes(tmp_path: Path) -> None:
         assert not (await run(alice, "/msg")).ok
 
 
+async def test_ones_own_name_is_no_stranger(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        said = {(await run(alice, line)).text for line in ("/whois Alice", "/msg @alice hi")}
+
+    assert said == {"alice is you: /whoami. Nobody else of that name is known."}
+
+
 async def test_msg_to_somebody_away_says_that_it_waits(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:

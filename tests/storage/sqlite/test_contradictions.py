@@ -59,6 +59,10 @@ def named(nick: str) -> Callable[[PeerId], str]:
     return lambda _: nick
 
 
+READER = PeerId("0" * 64)
+"""The one who is told."""
+
+
 def nobody_asks(peer: PeerId) -> str:
     """No name is worked out for a sentence that is not said."""
     raise AssertionError(peer)
@@ -231,7 +235,7 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
     found = info_of(
         Contradiction(CHANNEL, first.header.author, what, 1, 2, second.message_id, first.message_id)
     )
-    known = Contradictions(lambda _: False)
+    known = Contradictions(lambda _: False, READER)
     sentence = known.note_found(found, named("ann"))
     assert sentence.startswith("ann signed two messages as number 2 of one log")
     for message_id in found.message_ids:
@@ -243,10 +247,21 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
     assert of_author(known.found, ME) == ""
 
 
+def test_of_oneself_it_is_said_that_the_profile_was_copied() -> None:
+    found = ContradictionInfo(CHANNEL, ME, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64)))
+
+    sentence = Contradictions(lambda _: False, ME).note_found(found, nobody_asks)
+
+    assert sentence == (
+        "You signed two messages as number 2 of one log (aaaaaaaa and bbbbbbbb): your profile was "
+        "copied, or restored from a backup. Both are kept and shown."
+    )
+
+
 def test_of_authors_that_somebody_makes_up_few_are_told_of_and_none_pushes_out_a_friend() -> None:
     friend = PeerId("f" * 64)
     found = ContradictionInfo(CHANNEL, ME, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64)))
-    known = Contradictions(lambda peer: peer in {ME, friend})
+    known = Contradictions(lambda peer: peer in {ME, friend}, READER)
     before = known.note_found(found, named("ann"))
 
     told = [
