@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_tui.text import namesakes
 from chat_tui.text.listing import listed
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.safe_text import NAMELESS, clean_nick, clean_text, clip_cells
 from chat_tui.text.times import count, span
 from chat_tui.wording import clocks, presence, unreceived
 from sync.entries.identity import fingerprint, short_fingerprint
@@ -269,7 +269,9 @@ def who_asks(snapshot: Snapshot, info: ChannelInfo) -> str:
     asking = [one for one in governance.asking if one.reason is not Reason.CROWDED]
     if not asking:
         return ""
-    name = called(snapshot, asking[0].peer, asking[0].nick)
+    first = asking[0]
+    is_named = clean_nick(first.nick) != NAMELESS
+    name = called(snapshot, first.peer, first.nick) if is_named else short_fingerprint(first.peer)
     if len(asking) == 1:
         return f"{name} asks to be let in: /add {name} does that."
     others = count(len(asking) - 1, "other")

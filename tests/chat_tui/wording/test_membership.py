@@ -8,6 +8,7 @@ from chat_tui.wording import members_table, membership, sentences
 from chat_tui.wording.glyphs import UNICODE
 from chat_tui.wording.panels import Unseen
 from chat_tui.wording.sidebar import MEMBERS_SHOWN, SIDEBAR_WIDTH, sidebar
+from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR
 from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Role
 from tests.support.chat_tui.conversations import NOON, peer
@@ -72,6 +73,17 @@ def test_that_somebody_asks_is_said_to_who_may_let_them_in_for_as_long_as_it_is_
     assert sentences.what_happens(asking, lacking).startswith("erin asks")
     for snapshot_ in (member, nobody):
         assert "/add" not in sentences.what_happens(snapshot_, snapshot_.channels[0])
+
+
+def test_who_asks_without_a_name_is_named_by_the_key_that_add_takes() -> None:
+    [erin] = with_others(governance()).asking
+    nameless = replace(governance(), asking=(replace(erin, nick="\u200b"),))
+    asking = told(nameless)
+    key = short_fingerprint(erin.peer)
+
+    assert sentences.what_happens(asking, asking.channels[0]) == (
+        f"{key} asks to be let in: /add {key} does that."
+    )
 
 
 def test_who_got_another_role_later_has_it_by_somebody() -> None:
