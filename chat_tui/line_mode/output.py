@@ -13,12 +13,13 @@ from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result
 from chat_tui.line_mode.answered_lines import AnsweredLines
 from chat_tui.line_mode.folded_runs import FoldedRuns, in_sentence
+from chat_tui.line_mode.presence_lines import PresenceLines
 from chat_tui.line_mode.read_lines import ReadLines
 from chat_tui.settings.preferences import Preferences
 from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
-from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.safe_text import clean_nick
 from chat_tui.transcript.layout_options import taste_of
-from chat_tui.wording import presence, sentences, unreceived
+from chat_tui.wording import sentences, unreceived
 from chat_tui.wording.acts import sentence
 from chat_tui.wording.channel_state import topic_news, topic_of
 from chat_tui.wording.clocks import ClockNews
@@ -56,7 +57,6 @@ from sync.view.view import (
     Notice,
     OpShown,
     PeerShown,
-    PeerState,
     PendingShown,
     PreviewShown,
     Snapshot,
@@ -131,16 +131,6 @@ def _event_of(line: Line) -> Event:
     if line.pending:
         return PendingShown(line)
     return PreviewShown(line) if line.parked else MessageShown(line)
-
-
-def _here(snapshot: Snapshot, event: PeerShown) -> str:
-    """Return whether somebody is here, in words."""
-    if event.away:
-        return f"is away: {' '.join(clean_text(event.away).split())}"
-    if event.state is PeerState.UP:
-        return "is here"
-    peer = next((one for one in snapshot.peers if one.peer == event.peer), None)
-    return "is gone" if peer is None else f"is {presence.gone_since(snapshot, peer)}"
 
 
 def unacknowledged(snapshot: Snapshot) -> int:
@@ -246,6 +236,7 @@ class TextFace:
         self._newest: dict[ChannelId, tuple[int, MessageId]] = {}
         """Places of the newest lines told as on their way: older ones are told in their turn."""
         self._folded = FoldedRuns()
+        self._presence = PresenceLines()
         self._read = ReadLines()
         self._answered = AnsweredLines()
 
@@ -354,8 +345,8 @@ class TextFace:
                     self._say(sentence, MARK)
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._say(f"Nobody has received it: /resend {message_id[:8]} tries again.")
-            case PeerShown(peer, nick):
-                self._say(f"{self._called(peer, nick)} {_here(self._client.snapshot(), event)}.")
+            case PeerShown():
+                self._say(self._presence.said(self._client.snapshot(), event, self._called))
             case ChannelShown(channel) if self._name(channel).startswith("@"):
                 name = self._name(channel)
                 self._say(f"{name} is a channel for two: /channel {name} switches to it.")

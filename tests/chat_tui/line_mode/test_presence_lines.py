@@ -6,9 +6,10 @@ import pytest
 
 from chat_tui.line_mode.output import TextFace
 from chat_tui.text.times import time_of_day
+from sync.machine import PeerId
 from sync.view.view import PeerShown, PeerState
 from tests.support.chat_tui.acquainted import acquainted
-from tests.support.chat_tui.chats import running
+from tests.support.chat_tui.chats import line_mode, running
 from tests.support.chat_tui.live_clients import Heard
 
 
@@ -30,3 +31,19 @@ async def test_who_leaves_is_gone_since_a_time_and_away_is_who_says_so(
     printed = capsys.readouterr().out.splitlines()
 
     assert printed == ["* bob is away: lunch.", "* bob is here.", f"* bob is gone since {since}."]
+
+
+async def test_who_takes_another_name_is_not_said_to_come(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with line_mode(tmp_path) as (_alice, face):
+        for nick, away in (("bob", ""), ("bobby", ""), ("bobby", "lunch"), ("rob:", "lunch")):
+            face.event(PeerShown(PeerId("b" * 64), nick, PeerState.UP, away=away))
+        printed = capsys.readouterr().out.splitlines()
+
+    assert printed == [
+        "* bob is here.",
+        "* bob is called bobby now.",
+        "* bobby is away: lunch.",
+        '* bobby is called "rob:" now.',
+    ]
