@@ -66,7 +66,8 @@ def one_named(
     """Return who of `people` stands at the beginning of `rest`, and what stands behind.
 
     A name may have spaces: the longest that fits is meant. A fingerprint is hex, with dashes; where
-    several names look alike, it says who is meant, alone or behind the name, as it is shown.
+    several names look alike, it says who is meant, alone or behind the name, as it is shown. Behind
+    a name that fits one person the short one is no text: namesakes of oneself are shown with it.
 
     Args:
         people: who can be meant.
@@ -83,7 +84,8 @@ def one_named(
         raise LocalError(f"Something is missing: write {usage}.")
     fitting, rest = _of_name(people, text)
     word, _, behind = (rest if fitting else text).partition(" ")
-    if len(fitting) != 1 and (of_key := _of_key(fitting or people, word)):
+    is_shown = len(fitting) != 1 or word.upper().startswith(short_fingerprint(fitting[0].peer))
+    if is_shown and (of_key := _of_key(fitting or people, word)):
         fitting, rest = of_key, behind.strip()
     if not fitting:
         raise LocalError(nobody(word))

@@ -119,6 +119,27 @@ async def test_two_of_one_name_are_told_apart_by_their_keys(tmp_path: Path) -> N
         await other.close()
 
 
+async def test_a_namesake_of_ones_own_is_named_as_shown(tmp_path: Path) -> None:
+    elsewhere = await Client.open(replace(setup_of(tmp_path, "bob"), nick="alice"))
+    try:
+        async with running(tmp_path, "alice") as alice, elsewhere.running():
+            await acquainted(alice, elsewhere)
+            key = short_fingerprint(elsewhere.identity.peer_id)
+            heard = Heard(elsewhere)
+            shown = alice.people.book.names.called(elsewhere.identity.peer_id, "alice")
+            await run(alice, f"/msg {shown} hi")
+            await run(alice, f"/msg alice {key[:4]} {key[:4]} is a word")
+            texts = await heard.texts(2)
+            invited = await run(alice, f"/invite {shown} reader")
+
+        assert shown == f"alice {key}"
+        assert texts == ["hi", f"{key[:4]} {key[:4]} is a word"]
+        assert "alice" in invited.text
+        assert "Write /invite" not in invited.text
+    finally:
+        await elsewhere.close()
+
+
 async def test_block_says_what_it_does_and_is_undone(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, _):
         blocked = await run(alice, "/block bob")
