@@ -20,6 +20,8 @@ def holders(known: Known, glyphs: Glyphs) -> Part:
     info, me = known.info, known.snapshot.me
     held = () if known.story.holders is None else known.story.holders.holders
     others = [(peer, how) for peer, how in held if peer != me]
+    if (sender := known.arrival.peer) is not None and sender not in {me, *dict(others)}:
+        others.append((sender, Evidence.SENT))  # of a whole history that came nobody keeps it
     marks = glyphs.marks
     sure, maybe = marks[Delivery.ACKNOWLEDGED], marks[Delivery.POSSIBLY_ACKNOWLEDGED]
     said = ["you (on this disk)"]

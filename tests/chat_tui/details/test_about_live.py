@@ -13,6 +13,7 @@ from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, HistoryShown, Line
 from tests.support.chat_tui.changing_live import Heard, shows
 from tests.support.chat_tui.chats import meet, opened, running
+from tests.support.chat_tui.live_clients import lobby
 
 pytestmark = pytest.mark.net
 
@@ -69,6 +70,23 @@ async def test_a_newcomer_is_told_that_older_lines_came_in_a_snapshot(tmp_path: 
     assert "It came in a snapshot that ann sent, with all the history" in told
     assert "came in a snapshot from ann" in told
     assert "in a snapshot from ann" in told.splitlines()[0]
+
+
+async def test_who_sent_a_snapshot_has_what_is_in_it(tmp_path: Path) -> None:
+    async with running(tmp_path, "ann") as ann:
+        async with running(tmp_path, "cat") as cat:
+            at_ann = Heard(ann)
+            await meet(ann, cat)
+            await cat.send_text(lobby(cat), "before you came")
+            await at_ann.until(shows("before you came"))
+        async with running(tmp_path, "bob") as bob:
+            at_bob = Heard(bob)
+            await meet(ann, bob)
+            await at_bob.until(lambda event: isinstance(event, HistoryShown))
+            told = await said(bob, await only_line(bob))
+
+    assert "ann ● (sent it)" in told
+    assert "ann unknown" not in told
 
 
 async def test_after_a_start_it_says_what_was_not_kept(tmp_path: Path) -> None:
