@@ -282,7 +282,7 @@ def _op_info(
         lamport=act.lamport,
         nonce=act.nonce,
         rank=act.rank,
-        head=act.number in governance.dag.heads,
+        head=governance.dag.is_head(act.id),
         counts=act.number == 0 or (loss is None and bool(state.counting & act.bit)),
         reason=None if loss is None else loss.reason,
         because="" if because is None else because.id.hex(),

@@ -4,7 +4,7 @@ Ops are numbered in the order they came in, ancestors first; bit `n` stands for 
 asked of two ops, whether one knew of the other, is then one shift.
 """
 
-from bisect import bisect
+from bisect import bisect, bisect_left, insort
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -141,8 +141,8 @@ class Dag:
     def __init__(self) -> None:
         self.acts: list[Act] = []
         self.numbers: dict[OpId, int] = {}
-        self.heads: set[int] = set()
-        """Ops that no other one has seen."""
+        self.heads: list[OpId] = []
+        """Ids of the ops that no other one has seen, sorted."""
         self.by_signer: dict[Key, list[int]] = {}
         """Ops of each signer by their nonces."""
         self.forked: dict[Key, set[int]] = {}
@@ -163,11 +163,13 @@ class Dag:
     def head_ids(self) -> tuple[OpId, ...]:
         """Return the ids of the heads, sorted."""
         if self._head_ids is None:
-            self._head_ids = tuple(sorted(self.acts[number].id for number in self.heads))
+            self._head_ids = tuple(self.heads)
         return self._head_ids
 
     def closure(self, heads: Iterable[OpId]) -> int | None:
         """Return the bits of ops and all their ancestors; None if one of them is not here."""
+        if heads is self._head_ids:
+            return self.whole
         closed = 0
         for head in heads:
             number = self.numbers.get(head)
@@ -227,13 +229,24 @@ class Dag:
         self._note_tags(act)
         self.acts.append(act)
         self.numbers[op.id] = act.number
-        self.heads = {head for head in self.heads if not act.knew(head)} | {number}
-        self._head_ids = None
+        self._note_head(op)
         place = bisect(signed_by, act.nonce, key=self._nonce)
         if place and self._nonce(signed_by[place - 1]) == act.nonce:
             self.forked.setdefault(act.signer, set()).add(act.nonce)
         signed_by.insert(place, number)
         return act
+
+    def is_head(self, op: OpId) -> bool:
+        """Return whether an op is here that no other one has seen."""
+        place = bisect_left(self.heads, op)
+        return self.heads[place : place + 1] == [op]
+
+    def _note_head(self, op: SignedGroupOp) -> None:
+        """Take in the newest head; others that it has seen are its parents, having no child."""
+        for parent in filter(self.is_head, op.signed.parents):
+            del self.heads[bisect_left(self.heads, parent)]
+        insort(self.heads, op.id)
+        self._head_ids = None
 
     def tags_of(self, act: Act) -> set[bytes]:
         """Return the tags of those for whom an op wraps a secret."""

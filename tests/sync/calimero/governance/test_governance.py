@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import bits
 from sync.calimero.governance.governance import Governance, Known, Refused, Taken, Waits
-from sync.calimero.governance.ops import Leave, OpId, Role, SetRole, SignedGroupOp
+from sync.calimero.governance.ops import Invite, Leave, OpId, Role, SetRole, SignedGroupOp
 from sync.calimero.governance.refusal import Refusal
 from sync.calimero.governance.signing import sign
+from tests.support.sync.costs import calls_of
 from tests.support.sync.governed import History, RandomHistory, genesis, key
 
 NO_ROOM = Refused(Refusal.FULL)
@@ -246,6 +247,23 @@ def test_strangers_and_whoever_has_no_room_cost_no_state() -> None:
 
     assert refused == {repr(Refused(Refusal.NOT_A_MEMBER)), repr(Refused(Refusal.QUOTA))}
     assert governance.projection.anew == made
+
+
+def test_an_op_costs_no_more_for_thousands_that_nothing_has_seen() -> None:
+    """An admin may sign as many at one cut: taking them in, and each start, took minutes."""
+    history = History("alice")
+    base = history.add("alice", "bob")
+    governance = history.governance
+
+    def cost_of(number: int) -> int:
+        """Return the calls that another op takes; the search for its place takes a few more."""
+        made = history.made("alice", Invite(number.to_bytes(32, "big"), Role.READER), [base])
+        return calls_of(lambda: governance.receive(made))
+
+    costs = [cost_of(number) for number in range(500)]
+
+    assert len(governance.heads) == 500
+    assert costs[-1] <= costs[10] + 10
 
 
 def test_ancestors_are_those_that_parents_name() -> None:
