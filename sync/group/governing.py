@@ -454,9 +454,14 @@ class Governing:
         request = GroupDeltaRequest(self.governance.group, known_heads(self.governance))
         return values.RequestOps(peer, encode_request(request))
 
-    def request_on(self, peer: PeerId) -> values.RequestOps:
-        """Ask for the next page: our heads have grown by the last one."""
-        return self._request(peer)
+    def request_on(self, peer: PeerId, now: Nanos) -> list[values.Effect]:
+        """Ask for the next page: our heads have grown by the last one. Others may be first."""
+        if not self.beats.makes_way(peer, now):
+            return [self._request(peer)]
+        self.catch_ups.unanswered(peer, now)
+        self.beats.answered(peer, now, more=False)
+        self.beats.wants(peer, now)
+        return []
 
     def _of_departure(self, key: Key, ids: Sequence[OpId]) -> list[OpId]:
         """Return those of `ids` that the op which took somebody out stands on, and itself."""

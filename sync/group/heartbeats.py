@@ -21,7 +21,8 @@ OFFER_AFTER: Final = (5 * SECOND, 8 * SECOND)
 a stream to ask back on, also where we cannot be dialled."""
 
 PULL_FOR: Final = 20 * SECOND
-"""Time after which an answer is not waited for any more, and others are asked."""
+"""Time after which an answer is not waited for any more, and others are asked; they are, too, once
+somebody has given page after page for so long."""
 
 IN_VAIN: Final = SECOND
 """Time for which a peer that was asked and told nothing new is not asked again at once; it doubles
@@ -49,6 +50,8 @@ class Heartbeats:
         """Of these, peers that lack ops, and have told none that we lack."""
         self._pulling: tuple[PeerId, Nanos] | None = None
         """Peer that is being asked, and until when its answer is waited for."""
+        self._began: Nanos = 0
+        """When it was asked for its first page."""
         self._offering = False
         """Whether it was asked only so that it asks us."""
         self._vain: dict[PeerId, tuple[int, Nanos]] = {}
@@ -152,7 +155,7 @@ class Heartbeats:
         del self._pulls[peer]
         self._offering = peer in self._offers
         self._offers.discard(peer)
-        self._pulling = peer, now + PULL_FOR
+        self._pulling, self._began = (peer, now + PULL_FOR), now
         return peer
 
     def told(self, peer: PeerId, now: Nanos, *, new: bool) -> None:
@@ -172,6 +175,15 @@ class Heartbeats:
         """A page of ops came from a peer that was asked; `more` follow."""
         if self._pulling is not None and self._pulling[0] == peer:
             self._pulling = (peer, now + PULL_FOR) if more else None
+
+    def makes_way(self, peer: PeerId, now: Nanos) -> bool:
+        """Return whether a peer that has more pages gives them later: others wait, for long now.
+
+        Whoever tells one op at a time would else keep all others from being asked.
+        """
+        if self._pulling is None or self._pulling[0] != peer or now < self._began + PULL_FOR:
+            return False
+        return any(at <= now for at in self._pulls.values())
 
     def _interval(self) -> Nanos:
         return self._between(EVERY * 9 // 10, EVERY * 11 // 10)

@@ -37,7 +37,7 @@ def on_ops(
     if whole:
         effects += admission.forget(group, governing.on_pull_finished().forgotten)
     elif isinstance(event, values.OpsAnswered):
-        effects.append(governing.request_on(event.peer))
+        effects += governing.request_on(event.peer, group.now)
     return [*effects, *admission.drain(group, governing)]
 
 

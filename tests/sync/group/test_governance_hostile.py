@@ -302,7 +302,7 @@ def two_faces(history: History, base: SignedGroupOp) -> list[list[SignedGroupOp]
 def pull(asking: Member, asked: Member) -> list[values.Effect]:
     """Ask somebody for ops until they have told all."""
     effects: list[values.Effect] = []
-    pages = [governing(asking).request_on(asked.peer_id)]
+    pages = only(values.RequestOps, governing(asking).request_on(asked.peer_id, NOW))
     while pages:
         loads = asked.tell(values.OpsRequested(asking.peer_id, pages.pop().payload, newest=True))
         [load] = only(values.LoadOps, loads)
@@ -421,6 +421,29 @@ def test_pages_that_promise_more_and_bring_nothing_end_the_pull() -> None:
 
     assert not only(values.RequestOps, alice.tell(values.OpsAnswered(MALLORY, page)))
     assert not only(values.RequestOps, alice.tell(values.OpsAnswered(MALLORY, page)))
+
+
+def test_whoever_tells_one_op_at_a_time_keeps_nobody_from_being_asked() -> None:
+    """Page after page was asked for, each as late as it may be: hours of a channel's acts."""
+    history = history_with_mallory()
+    bob = person("bob").peer_id
+    alice = alice_of(history)
+    alice.tell(values.PeerJoined(bob))
+    dripped = [history.invite("mallory", f"code {number}") for number in range(9)]
+    alice.tell(values.HeartbeatArrived(MALLORY, beat(history, *history.governance.heads)))
+    now = NOW + 4 * SECOND
+    asked = only(values.RequestOps, alice.tell(Tick(), now))
+    alice.tell(values.HeartbeatArrived(bob, beat(history, *history.governance.heads)), now)
+    while dripped and asked[-1].peer == MALLORY:
+        now += PULL_FOR - SECOND
+        page = GroupDeltaResponse((dripped.pop(0).content,), has_more=True)
+        effects = alice.tell(values.OpsAnswered(MALLORY, encode_response(page)), now)
+        asked += only(values.RequestOps, effects)
+
+    assert [one.peer for one in asked] == [MALLORY, MALLORY, bob]
+    whole = GroupDeltaResponse(tuple(one.content for one in dripped[:1]), has_more=False)
+    effects = alice.tell(values.OpsAnswered(bob, encode_response(whole)), now)
+    assert [one.peer for one in only(values.RequestOps, effects)] == [MALLORY], "in her turn"
 
 
 def test_whoever_tells_nothing_new_is_asked_ever_later() -> None:
