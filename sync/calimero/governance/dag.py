@@ -287,12 +287,6 @@ class Dag:
     def _nonce(self, number: int) -> int:
         return self.acts[number].nonce
 
-    def at_once(self, one: Act, other: Act) -> bool:
-        """Return whether neither of two ops knew of the other."""
-        if one.number == other.number:
-            return False
-        return not one.knew(other.number) and not other.knew(one.number)
-
 
 def bits(mask: int) -> Iterator[int]:
     """Yield the numbers of the ops in a set of bits, rising."""

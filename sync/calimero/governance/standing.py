@@ -1,7 +1,7 @@
 """Folds: the role of one person, and each field of the policy, from the ops that count."""
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import OWNERS, Act, Dag, bits, founder
@@ -19,6 +19,8 @@ from sync.calimero.governance.ops import (
     SetRole,
 )
 from sync.calimero.governance.relations import Relations
+
+Weight: TypeAlias = tuple[int, bool]
 
 
 class Standing(NamedTuple):
@@ -79,12 +81,11 @@ class Folds:
     def lost(self, about: int) -> dict[int, int]:
         """Return, of the ops about somebody, what lost against an op at once with it: by which."""
         acts = self._acts(about)
+        contest = Contest(acts)
         beaten = {}
         for act in acts:
-            if any(other.knew(act.number) for other in acts):
-                continue
-            if winners := [other for other in acts if self._beats_at_once(other, act)]:
-                beaten[act.number] = min(winners, key=lambda one: (_weight(one), one.id)).number
+            if not contest.is_known(act) and (winner := contest.winner(act)) is not None:
+                beaten[act.number] = winner.number
         return beaten
 
     def removals(self, about: int) -> list[Act]:
@@ -94,7 +95,8 @@ class Folds:
         negative ones decided.
         """
         acts = self._acts(about)
-        stood = [act for act in acts if not any(self._beats_at_once(one, act) for one in acts)]
+        contest = Contest(acts)
+        stood = [act for act in acts if not contest.loses(act)]
         return [act for act in stood or acts if isinstance(act.op, Remove)]
 
     def field(self, field: int, setters: int) -> Access:
@@ -108,7 +110,8 @@ class Folds:
         if not setters & newest.unseen:
             return _policy(newest)[field]
         acts = self._acts(setters)
-        last = [act for act in acts if not any(other.knew(act.number) for other in acts)]
+        contest = Contest(acts)
+        last = [act for act in acts if not contest.is_known(act)]
         rank = min(act.rank for act in last)
         return max(_policy(act)[field] for act in last if act.rank == rank)
 
@@ -138,7 +141,8 @@ class Folds:
             role, decides = self.role_given(last), last
         else:
             acts = self._acts(about)
-            left = [act for act in acts if not self._beaten(act, acts)]
+            contest = Contest(acts)
+            left = [act for act in acts if not (contest.is_known(act) or contest.loses(act))]
             role, decides = self._decided(left or acts)
         entries = about & self._relations.entries
         if entries & entries - 1:
@@ -162,26 +166,72 @@ class Folds:
         decides = [act for act in lowered or left if self.role_given(act) is role]
         return role, _newest(decides)
 
-    def _beaten(self, act: Act, acts: list[Act]) -> bool:
-        return any(other.knew(act.number) or self._beats_at_once(other, act) for other in acts)
-
-    def _beats_at_once(self, other: Act, act: Act) -> bool:
-        """Return whether `other`, of the other sign, wins against an op it did not know of."""
-        return (
-            other.negative != act.negative
-            and _weight(other) < _weight(act)
-            and self._dag.at_once(other, act)
-        )
-
     def _acts(self, mask: int) -> list[Act]:
         return [self._dag.acts[number] for number in bits(mask)]
+
+
+class Contest:
+    """Ops about one matter: which of them others have seen, and which win against one at once.
+
+    Each op is looked at once, with all others as sets of bits: an admin may sign thousands.
+    """
+
+    def __init__(self, acts: Sequence[Act]) -> None:
+        self._known = 0
+        sides: dict[tuple[Weight, bool], list[Act]] = {}
+        for act in acts:
+            self._known |= act.before
+            sides.setdefault((_weight(act), act.negative), []).append(act)
+        self._sides = [Side(side) for _, side in sorted(sides.items())]
+
+    def is_known(self, act: Act) -> bool:
+        """Return whether another op has seen this one."""
+        return bool(self._known >> act.number & 1)
+
+    def loses(self, act: Act) -> bool:
+        """Return whether an op of the other sign wins against one it did not know of."""
+        return next(self._winning(act), None) is not None
+
+    def winner(self, act: Act) -> Act | None:
+        """Return the op that does: of several that of the smallest weight, then of the least id."""
+        side = next(self._winning(act), None)
+        return None if side is None else side.first_at_once(act)
+
+    def _winning(self, act: Act) -> Iterator["Side"]:
+        """Yield the sides that win against an op, the smallest weight first."""
+        weight, negative = _weight(act), act.negative
+        for side in self._sides:
+            if side.weight < weight and side.negative is not negative and side.is_at_once(act):
+                yield side
+
+
+class Side:
+    """Ops of one sign and weight."""
+
+    def __init__(self, acts: list[Act]) -> None:
+        self.weight, self.negative = _weight(acts[0]), acts[0].negative
+        self._acts = sorted(acts, key=lambda act: act.id)
+        self._bits = self._unseen = 0
+        for act in acts:
+            self._bits |= act.bit
+            self._unseen |= act.unseen
+
+    def is_at_once(self, act: Act) -> bool:
+        """Return whether one of them and another op did not know of each other."""
+        return bool(self._unseen >> act.number & 1 or self._bits & act.unseen)
+
+    def first_at_once(self, act: Act) -> Act:
+        """Return the first by its id of those."""
+        return next(
+            one for one in self._acts if not one.knew(act.number) and not act.knew(one.number)
+        )
 
 
 def _newest(acts: list[Act]) -> Act:
     return max(acts, key=lambda act: act.place)
 
 
-def _weight(act: Act) -> tuple[int, bool]:
+def _weight(act: Act) -> Weight:
     """Return what decides between two ops of other sign: rank, then the negative one.
 
     Whoever goes has decided for themselves, as an owner would.

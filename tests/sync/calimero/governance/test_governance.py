@@ -266,6 +266,27 @@ def test_an_op_costs_no_more_for_thousands_that_nothing_has_seen() -> None:
     assert costs[-1] <= costs[10] + 10
 
 
+def test_an_op_about_somebody_costs_no_square_of_those_at_once_with_it() -> None:
+    """Five hundred signed by one admin at one cut took 17 s, a thousand over two minutes."""
+    history = History("alice")
+    base = history.add("alice", "bob")
+    governance = history.governance
+    down = history.set_role("alice", "bob", Role.READER)
+
+    def cost_of(number: int) -> int:
+        """Return the calls that another op takes: bob is lowered, and raised from there."""
+        role, cut = [(Role.READER, base), (Role.MEMBER, down)][number % 2]
+        made = again(history.made("alice", SetRole(key("bob"), role), [cut]), created_ns=number)
+        return calls_of(lambda: governance.receive(made))
+
+    costs = [cost_of(number) for number in range(240)]
+
+    assert max(costs[-2:]) <= 4 * max(costs[58:60])
+    assert governance.now.role(key("bob")) is Role.READER
+    acts = [governance.act(op) for op in governance.heads]
+    assert set(governance.losses(governance.now)) == {act.id for act in acts if not act.negative}
+
+
 def test_ancestors_are_those_that_parents_name() -> None:
     history = RandomHistory(5, 60).history
     dag = history.governance.dag
