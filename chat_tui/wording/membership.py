@@ -148,6 +148,8 @@ def notes(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo) -> 
     if governance.asking and governance.role >= Role.ADMIN:
         one = governance.asking[0]
         found.append(f"/add {called(snapshot, one.peer, one.nick)} lets in who asks.")
+    if (more := governance.asking_count - len(governance.asking)) > 0:
+        found.append(f"{count(more, 'other asks', 'others ask')} to be let in, too.")
     if (more := governance.gone_count - GONE_SHOWN) > 0:
         found.append(f"{count(more, 'other')} went before; the conversation tells of it.")
     if governance.predecessor is not None:

@@ -274,8 +274,10 @@ def who_asks(snapshot: Snapshot, info: ChannelInfo) -> str:
     name = called(snapshot, first.peer, first.nick) if is_named else short_fingerprint(first.peer)
     if len(asking) == 1:
         return f"{name} asks to be let in: /add {name} does that."
-    others = count(len(asking) - 1, "other")
-    return f"{name} and {others} ask to be let in: /add {name} does that; /members lists all."
+    others, listed = count(len(asking) - 1, "other"), "all"
+    if governance.asking_count > len(governance.asking):
+        others, listed = f"over {others}", "the first"
+    return f"{name} and {others} ask to be let in: /add {name} does that; /members lists {listed}."
 
 
 def _bringing(snapshot: Snapshot, info: ChannelInfo) -> list[SessionInfo]:

@@ -184,7 +184,8 @@ class GovernanceInfo(Struct, frozen=True):
     members: tuple[MemberInfo, ...] = ()
     """Everybody who is in: owners, admins, members, readers, and of each the longest in first."""
     asking: tuple[AskingInfo, ...] = ()
-    """People who ask to be let in, the first in the transcript first."""
+    """People who ask to be let in, the first in the transcript first; a hundred at most."""
+    asking_count: int = 0
     gone: tuple[DepartureInfo, ...] = ()
     """People who were in once, the last to go first; a hundred at most."""
     gone_count: int = 0

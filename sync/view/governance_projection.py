@@ -17,6 +17,7 @@ from sync.group.governance_parts import (
     Key,
     Leave,
     Loss,
+    Reason,
     Remove,
     Revoke,
     Role,
@@ -64,7 +65,7 @@ KINDS: Final[dict[type, ActKind]] = {
 }
 
 ROWS_MAX: Final = 100
-"""People who went, and secrets, in a snapshot: what fits no screen is counted."""
+"""People who ask, people who went, and secrets, in a snapshot: what fits no screen is counted."""
 
 DOING: Final = {
     Right.WRITE: Doing.WRITE,
@@ -91,8 +92,9 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
     assert isinstance(genesis, Genesis)
     key = Key(bytes.fromhex(me))
     role, here = state.role(key), people.members(state)
-    gone = people.gone(state)
-    epochs = people.epochs(state)
+    gone, gone_count = people.gone(state)
+    asking, asking_count = people.asking(state, key)
+    epochs, epochs_count = people.epochs(state)
     return GovernanceInfo(
         founded=True,
         role=role,
@@ -102,9 +104,10 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
         predecessor=None if genesis.predecessor is None else ChannelId(genesis.predecessor.hex()),
         policy=state.policy,
         members=here,
-        asking=people.asking(state),
-        gone=tuple(gone[:ROWS_MAX]),
-        gone_count=len(gone),
+        asking=asking,
+        asking_count=asking_count,
+        gone=gone,
+        gone_count=gone_count,
         only_owner=_only_owner(here),
         owners_gone=all(one.role is not Role.OWNER for one in here),
         heads=tuple([head.hex() for head in governance.heads]),
@@ -115,8 +118,8 @@ def governance_info(governing: Governing, me: PeerId, nick_of: NickOf) -> Govern
         pending=len(governing.pending.entries),
         drains=tuple(sorted(governing.outcomes.items())),
         dropped=tuple(sorted(Counter(one.value for one in governing.dropped.values()).items())),
-        epochs=tuple(epochs[:ROWS_MAX]),
-        epochs_count=len(epochs),
+        epochs=epochs,
+        epochs_count=epochs_count,
         latest=latest_ops(governance, people),
         catch_ups=tuple([CatchUpInfo(*astuple(one)) for one in governing.catch_ups.latest()]),
         divergences=tuple(
@@ -157,6 +160,8 @@ class People:
         self._governance = governance
         self._acts = governance.dag.acts
         self._nick_of = nick_of
+        asked = map(self._acts.__getitem__, governance.projection.relations.asking)
+        self._asked_as = {act.signer: act.op.nick for act in asked if isinstance(act.op, Join)}
 
     def person(self, key: Key) -> Person:
         """Return somebody with their name: the one they go by, or else came in with."""
@@ -169,11 +174,12 @@ class People:
         inside.sort(key=lambda one: (-one[1].role, self._acts[one[1].since].place, one[0]))
         return tuple([self._member(key, standing) for key, standing in inside])
 
-    def gone(self, state: State) -> list[DepartureInfo]:
-        """Return who was in once, the last to go first."""
+    def gone(self, state: State) -> tuple[tuple[DepartureInfo, ...], int]:
+        """Return who was in once, the last to go first, and how many they are."""
         outside = [(key, one) for key, one in state.people.items() if not one.member]
         outside.sort(key=lambda one: self._acts[one[1].act].place, reverse=True)
-        return [self._departure(key, one, state) for key, one in outside]
+        shown = [self._departure(key, one, state) for key, one in outside[:ROWS_MAX]]
+        return tuple(shown), len(outside)
 
     def departure(self, key: Key, state: State) -> DepartureInfo | None:
         """Return how somebody went; None if they are in, or never were."""
@@ -182,16 +188,34 @@ class People:
             return None
         return self._departure(key, standing, state)
 
-    def asking(self, state: State) -> tuple[AskingInfo, ...]:
-        """Return who asks to be let in, the first in the transcript first."""
-        asking = self._governance.asking(state)
-        return tuple(
-            [AskingInfo(*self.person(one.key), one.reason, one.op.hex()) for one in asking]
-        )
+    def asking(self, state: State, me: Key) -> tuple[tuple[AskingInfo, ...], int]:
+        """Return who asks to be let in, the first in the transcript first, and how many they are.
 
-    def epochs(self, state: State) -> list[EpochInfo]:
-        """Return the secrets that ops began, the newest first."""
-        begun = [0, *self._governance.projection.relations.epochs]
+        Of more than are shown we come first, and who only found no place last: any number of keys
+        may enter by one code.
+        """
+        asking = self._governance.asking(state)
+        if len(asking) > ROWS_MAX:
+            crowded = Reason.CROWDED
+            asking = tuple(sorted(asking, key=lambda one: (one.key != me, one.reason is crowded)))
+        shown = asking[:ROWS_MAX]
+        infos = [AskingInfo(*self.person(one.key), one.reason, one.op.hex()) for one in shown]
+        return tuple(infos), len(asking)
+
+    def epochs(self, state: State) -> tuple[tuple[EpochInfo, ...], int]:
+        """Return the secrets that ops began, the newest first, and how many they are."""
+        begun = [
+            self._acts[0],
+            *map(self._acts.__getitem__, self._governance.projection.relations.epochs),
+        ]
+        begun.sort(
+            key=lambda act: (
+                act.number == state.epoch,
+                act.epoch.number if act.epoch else 0,
+                act.id,
+            ),
+            reverse=True,
+        )
         infos = [
             EpochInfo(
                 number=act.epoch.number if act.epoch else 0,
@@ -201,9 +225,9 @@ class People:
                 counts=bool(state.counting & act.bit) or act.number == 0,
                 newest=act.number == state.epoch,
             )
-            for act in (self._acts[number] for number in begun)
+            for act in begun[:ROWS_MAX]
         ]
-        return sorted(infos, key=lambda one: (one.newest, one.number, one.op_id), reverse=True)
+        return tuple(infos), len(begun)
 
     def _member(self, key: Key, standing: Standing) -> MemberInfo:
         entry, decides = self._acts[standing.since], self._acts[standing.act]
@@ -254,13 +278,8 @@ class People:
         relations = self._governance.projection.relations
         entries = relations.about.get(key, 0) & relations.entries
         joins = [act.op for act in map(self._acts.__getitem__, bits(entries))]
-        joins += [act.op for act in self._asked_by(key)]
         nicks = [op.nick for op in joins if isinstance(op, Join)]
-        return nicks[-1] if nicks else ""
-
-    def _asked_by(self, key: Key) -> list[Act]:
-        asked = map(self._acts.__getitem__, self._governance.projection.relations.asking)
-        return [act for act in asked if act.signer == key]
+        return self._asked_as.get(key, nicks[-1] if nicks else "")
 
 
 def latest_ops(governance: Governance, people: People) -> tuple[OpInfo, ...]:

@@ -73,6 +73,8 @@ class Governance:
         self.projection = Projection(self.dag)
         self.waiting = Waiting()
         self.refused = RefusedOps()
+        self._asking: tuple[State, tuple[Asking, ...]] | None = None
+        """Those who ask at the state looked at last: each snapshot looks, and thousands may ask."""
 
     def restore(self, stored: Iterable[TakenOp]) -> None:
         """Take in what this node took in before, ancestors first, without judging it again."""
@@ -181,6 +183,11 @@ class Governance:
 
     def asking(self, state: State) -> tuple[Asking, ...]:
         """Return who asks to be let in, or let in again, the first in the transcript first."""
+        if self._asking is None or self._asking[0] is not state:
+            self._asking = state, self._asking_at(state)
+        return self._asking[1]
+
+    def _asking_at(self, state: State) -> tuple[Asking, ...]:
         relations, acts = self.projection.relations, self.dag.acts
         found: dict[Key, tuple[tuple[int, OpId], Reason]] = {}
         entered = [

@@ -69,6 +69,12 @@ def test_that_somebody_asks_is_said_to_who_may_let_them_in_for_as_long_as_it_is_
     assert sentences.what_happens(asking, two) == (
         "erin and 1 other ask to be let in: /add erin does that; /members lists all."
     )
+    crowded = replace(governance(), asking=(erin, erin), asking_count=300)
+    many = replace(ours, governance=crowded)
+    assert sentences.what_happens(asking, many) == (
+        "erin and over 1 other ask to be let in: /add erin does that; /members lists the first."
+    )
+    assert "298 others ask to be let in, too." in text(crowded)
     lacking = replace(ours, missing=("aa" * 32,), missing_count=1)
     assert sentences.what_happens(asking, lacking).startswith("erin asks")
     for snapshot_ in (member, nobody):

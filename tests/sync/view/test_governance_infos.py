@@ -2,6 +2,7 @@
 
 import pytest
 
+from sync.calimero.governance import limits
 from sync.calimero.governance.catch_up import (
     GroupDeltaRequest,
     GroupDeltaResponse,
@@ -161,6 +162,31 @@ def test_who_asks_to_be_let_in_again_is_listed_with_the_reason() -> None:
     info = seen_by("alice", history)
 
     assert [(one.nick, one.reason) for one in info.asking] == [("carol", Reason.CODE_ENDED)]
+
+
+def test_of_more_than_are_shown_we_ask_first_and_who_only_found_no_place_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Any number of keys may enter by one code: each snapshot had all of them."""
+    monkeypatch.setattr(governance_projection, "ROWS_MAX", 2)
+    monkeypatch.setattr(limits, "MEMBERS_MAX", 3)
+    history = founded()
+    code = history.invite("alice", "code")
+    crowd = [history.join(name, code, "code") for name in ("walter", "mallory", "bob", "dave")]
+    history.remove("alice", "walter", after=crowd[-1:])
+    for name in ("carol", "erin"):
+        history.join(name, code, "code", after=crowd[-1:])
+    history.join("walter", history.invite("alice", "new"), "new")
+
+    asking = {who: seen_by(who, history).asking for who in ("alice", "dave", "walter")}
+
+    assert {who: [one.nick for one in shown] for who, shown in asking.items()} == {
+        "alice": ["erin", "carol"],
+        "dave": ["dave", "erin"],
+        "walter": ["walter", "erin"],
+    }
+    assert asking["dave"][0].reason is Reason.CROWDED
+    assert seen_by("alice", history).asking_count == 4
 
 
 def test_one_owner_without_an_admin_is_told_as_such() -> None:
