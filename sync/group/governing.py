@@ -24,7 +24,7 @@ from sync.calimero.governance.catch_up import (
     page,
 )
 from sync.calimero.governance.cross_check import Answer, Answers
-from sync.calimero.governance.dag import Act, bits
+from sync.calimero.governance.dag import bits
 from sync.calimero.governance.governance import (
     Governance,
     Known,
@@ -345,25 +345,29 @@ class Governing:
         key = Key(bytes.fromhex(peer))
         if self.is_member(key):
             return True
-        return None if self._took_out(key) is None else False
+        return False if self._took_out(key) else None
 
-    def _took_out(self, key: Key) -> Act | None:
-        """Return the op for which somebody is out who was in, or who thought so.
+    def _took_out(self, key: Key) -> int:
+        """Return bits of the ops for which somebody is out who was in, or thinks so; else none.
 
-        Of an entry that came to nothing, the op that counts among those it came to nothing for.
+        Of what let them in and came to nothing, unless an op that took them out knew of it: the op
+        that counts among those it came to nothing for.
         """
         governance, state = self.governance, self.governance.now
-        acts = governance.dag.acts
+        acts, about = governance.dag.acts, governance.projection.relations.about.get(key, 0)
         standing = state.people.get(key)
-        if standing is not None:
-            return acts[standing.act]
-        about = governance.projection.relations.about.get(key, 0)
-        if not about:
-            return None
-        number = about.bit_length() - 1
-        while (loss := state.voids.get(number)) is not None and loss.because is not None:
-            number = loss.because
-        return acts[number]
+        departure = None if standing is None else acts[standing.act]
+        found = 0 if departure is None else departure.bit
+        for number in bits(about):
+            if number not in state.voids or acts[number].negative:
+                continue
+            if departure is not None and departure.knew(number):
+                continue
+            cause = number
+            while (loss := state.voids.get(cause)) is not None and loss.because is not None:
+                cause = loss.because
+            found |= acts[cause].bit
+        return found
 
     def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos) -> None:
         """Compare the heads that a peer tells with ours.
@@ -387,11 +391,9 @@ class Governing:
         self._check_group(beat.group)
         if self.is_in(peer) is not False:
             return False
-        act = self._took_out(Key(bytes.fromhex(peer)))
-        assert act is not None
         dag = self.governance.dag
-        known = dag.closure([head for head in beat.dag_heads if head in dag.numbers])
-        return not (known or 0) & act.bit
+        known = dag.closure([head for head in beat.dag_heads if head in dag.numbers]) or 0
+        return bool(self._took_out(Key(bytes.fromhex(peer))) & ~known)
 
     def on_request(
         self, peer: PeerId, payload: bytes, now: Nanos, *, newest: bool
@@ -464,14 +466,13 @@ class Governing:
         return []
 
     def _of_departure(self, key: Key, ids: Sequence[OpId]) -> list[OpId]:
-        """Return those of `ids` that the op which took somebody out stands on, and itself."""
+        """Return those of `ids` that took somebody out, or that one that did stands on."""
         dag = self.governance.dag
         if not dag.acts:
             return []
-        departure = self._took_out(key)
-        if departure is None:
-            return []
-        return [one for one in ids if one == departure.id or departure.knew(dag.numbers[one])]
+        took_out = bits(self._took_out(key))
+        told = dag.closure([dag.acts[number].id for number in took_out]) or 0
+        return [one for one in ids if told >> dag.numbers[one] & 1]
 
     def _check_group(self, group: GroupId) -> None:
         if group != self.governance.group:

@@ -1,7 +1,7 @@
 """Members of a governed channel find out which ops they lack, and get them, page by page."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -13,8 +13,9 @@ from sync.calimero.governance.catch_up import (
     GroupStateHeartbeat,
     encode_heartbeat,
     encode_request,
+    heartbeat,
 )
-from sync.calimero.governance.ops import GroupId, Invite, OpId, Role, SignedGroupOp
+from sync.calimero.governance.ops import GroupId, Invite, Leave, OpId, Role, SignedGroupOp
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.heartbeats import EVERY, NEWS_AFTER
@@ -277,6 +278,54 @@ def test_whose_entry_came_to_nothing_learns_for_what() -> None:
 
     assert load.ops == (removed.id,), "and nothing after it"
     assert carol.group.governing.is_in(carol.peer_id) is False
+
+
+def added_by_an_admin_who_was_out() -> tuple[History, list[SignedGroupOp], SignedGroupOp]:
+    """Carol removed bob and let him in again; on the other side of a cut alice removed her."""
+    history = History("alice", signing=True)
+    history.add("alice", "bob")
+    history.add("alice", "carol", Role.ADMIN)
+    history.remove("carol", "bob")
+    known, cut = list(history.ops), history.ops[-1:]
+    known.append(history.add("carol", "bob", after=cut))
+    return history, known, history.remove("alice", "carol", after=cut)
+
+
+def joined_by_a_code_that_had_ended() -> tuple[History, list[SignedGroupOp], SignedGroupOp]:
+    """Bob left and came in again; on the other side of a cut alice changed the secret."""
+    history = History("alice", signing=True)
+    history.add("alice", "bob")
+    code = history.invite("alice", "code")
+    left = [history.act("bob", Leave())]
+    known = list(history.ops)
+    known.append(history.join("bob", code, "code", after=left))
+    return history, known, history.act("alice", history.rotation(left), left)
+
+
+@pytest.mark.parametrize("came", [added_by_an_admin_who_was_out, joined_by_a_code_that_had_ended])
+def test_who_was_out_before_and_came_in_again_by_what_came_to_nothing_learns_it(
+    came: Callable[[], tuple[History, list[SignedGroupOp], SignedGroupOp]],
+) -> None:
+    """All that took them out at first was here, so they thought for ever that they were in."""
+    history, known, told = came()
+    alice, bob = member("alice", history, history.ops), member("bob", history, known)
+    assert alice.group.governing is not None
+    assert bob.group.governing is not None
+    assert bob.group.governing.is_in(bob.peer_id) is True
+    assert alice.group.governing.is_in(bob.peer_id) is False
+
+    def said() -> bytes:
+        assert bob.group.governing is not None
+        return encode_heartbeat(heartbeat(bob.group.governing.governance))
+
+    assert alice.group.governing.is_unaware(bob.peer_id, said())
+    asks = encode_request(GroupDeltaRequest(history.governance.group, heads(bob)))
+    [load] = only(values.LoadOps, alice.tell(values.OpsRequested(bob.peer_id, asks)))
+    bob.tell(values.OpsArrived(alice.peer_id, alice.disk.load_ops(load.ops)))
+
+    assert load.ops == (told.id,)
+    assert bob.group.governing.is_in(bob.peer_id) is False
+    assert not alice.group.governing.is_unaware(bob.peer_id, said())
 
 
 def test_a_stranger_gets_no_op_unless_the_link_has_proved_the_newest_epoch() -> None:
