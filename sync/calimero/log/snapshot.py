@@ -16,6 +16,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from sync.calimero.log.page_sizes import PageSizes
+from sync.calimero.log.page_times import PageTimes
 from sync.calimero.log.phases import (
     RECEIVING,
     SENDING,
@@ -52,22 +54,8 @@ from sync.sessions.handshake import SyncHandshake
 from sync.sessions.never_live import NeverLive
 from sync.sessions.page_values import CheckedPage, LogPlace
 from sync.sessions.protocol import Checks, Effect, Finished, LoadNewest, Opening, Send, Snapshots
-from sync.sessions.sync_config import CONFIG
 from sync.sessions.values import LoadedEntry, Outcome
 from sync.structures.ordered_set import OrderedSet
-
-STALLED_AFTER: Final[Nanos] = 4 * SECOND
-"""Time without a page, though more are allowed, after which another peer is asked: a page takes a
-source 10 ms, and nothing else of the channel is fetched meanwhile."""
-
-SLOW_AFTER: Final[Nanos] = 10 * SECOND
-"""Time that is waited for pages in all before the source is too slow; and for each message or
-register that comes, a `PACE`th of a second more. So a source cannot keep us from all others by a
-message at a time, each just before it has stalled."""
-
-PACE: Final = 100
-"""Messages and registers a second; a source that is no slower than that may take all the time of a
-session (`sync.sessions.session.SESSION_WITHIN`)."""
 
 UNASKED_AFTER: Final[Nanos] = 20 * SECOND
 """Time without a word of the receiver after which the source gives up."""
@@ -129,8 +117,9 @@ class SnapshotSource(_End):
         self._local: OrderedSet = opening.local
         self._floor = max(ours.log.floor, theirs.log.floor)
         self._total = ours.log.count
+        self._sizes = PageSizes()
         self._state: Iterator[tuple[bytes, ...]] = in_pages(
-            [entry.content for entry in state.registers]
+            [entry.content for entry in state.registers], lambda: self._sizes.most
         )
         self._before: LogPlace | None = None
         self._allowed = 0
@@ -165,9 +154,10 @@ class SnapshotSource(_End):
                 self._note(len(payload), words, sent=False)
                 self._step(SendingStep.ASKED)
                 self._before = before
-                return self._allow(pages)
+                return self._allow(pages, now)
             case SnapshotMore(pages) if self._phase in {Sending.SENDING, Sending.SENT}:
-                return self._allow(pages)
+                self._sizes.kept(pages, now)
+                return self._allow(pages, now)
             case SnapshotDone():
                 self._note(len(payload), "has it", sent=False)
                 all_sent = self._phase is Sending.SENT
@@ -188,13 +178,13 @@ class SnapshotSource(_End):
             self._before = (last.header.lamport, last.message_id)
         records = [one.entry for one in page if self._is_of_it(one)]
         if not records and more:
-            return self._go_on()
+            return self._go_on(now)
         cursor = (records[-1].header.lamport, records[-1].message_id) if records else None
         self._sent += len(records)
         contents = [entry.content for entry in records]
         if not more:
             self._step(SendingStep.ALL_SENT)
-        return [self._page(contents, cursor, last=not more), *self._go_on()]
+        return [self._page(contents, now, cursor, last=not more), *self._go_on(now)]
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
         """Give up after too long a silence."""
@@ -209,27 +199,28 @@ class SnapshotSource(_End):
     def _is_of_it(self, one: LoadedEntry) -> bool:
         return one.sync_id.timestamp >= self._floor and one.sync_id in self._local
 
-    def _allow(self, pages: int) -> list[Effect]:
+    def _allow(self, pages: int, now: Nanos) -> list[Effect]:
         self._allowed += pages
         if self._allowed > WINDOW:
             raise RemoteError(f"more than {WINDOW} pages are asked for at once")
-        return self._go_on()
+        return self._go_on(now)
 
-    def _go_on(self) -> list[Effect]:
+    def _go_on(self, now: Nanos) -> list[Effect]:
         """Send state as long as there is some, then have messages loaded."""
         effects: list[Effect] = []
         while self._allowed and not self._loading and self._phase is Sending.SENDING:
             contents = next(self._state, None)
             if contents is None:
                 self._loading = True
-                effects.append(LoadNewest(self._before, CONFIG.snapshot_chunk_size))
+                effects.append(LoadNewest(self._before, self._sizes.most))
             else:
-                effects.append(self._page(contents, None, of_state=True))
+                effects.append(self._page(contents, now, None, of_state=True))
         return effects
 
     def _page(
         self,
         contents: Sequence[bytes],
+        now: Nanos,
         cursor: LogPlace | None,
         *,
         of_state: bool = False,
@@ -238,6 +229,7 @@ class SnapshotSource(_End):
         chunk = chunk_of(self._number, contents, cursor, self._total, of_state=of_state, last=last)
         self._number += 1
         self._allowed -= 1
+        self._sizes.sent(now)
         carries = bool(contents) and not of_state
         return self._say(chunk, _words(chunk.head, len(contents)), carries=carries)
 
@@ -263,8 +255,7 @@ class SnapshotReceiver(_End):
         self._number = 0
         self._phase = Receiving.BEGINNING
         self._got = self._registers = 0
-        self._allowance = opening.grown(SLOW_AFTER)
-        """Time for which pages may still be waited for, see there."""
+        self._times = PageTimes(opening.grown)
         self._last: int | None = None
         """Number of the last page, once it is here."""
         self._expect(opening.at)
@@ -335,8 +326,8 @@ class SnapshotReceiver(_End):
         if got > self._count or registers > ENTRIES_MAX:
             raise RemoteError("more than there is by its word")
         self._got, self._registers = got, registers
-        self._allowance += self._grown((page.entries + page.registers) * SECOND // PACE)
         payload = self._checking.pop(number)
+        self._times.kept(len(payload))
         head = head_of(payload)
         if page.first is not None:
             if self._cursor is not None and page.first >= self._cursor:
@@ -364,19 +355,17 @@ class SnapshotReceiver(_End):
         if self._due_at is None or now < self._due_at or self._over:
             return []
         self._step(ReceivingStep.EXPIRED)
-        stalled = now >= self._expects_since + self._grown(STALLED_AFTER)
-        return [self._finished(STALLED if stalled else SLOW, Outcome.NOT_CONVERGED)]
+        result = STALLED if self._times.stalled(now) else SLOW
+        return [self._finished(result, Outcome.NOT_CONVERGED)]
 
     def _expect(self, now: Nanos) -> None:
         """Wait for a page, from now on, as long as the source may take."""
-        self._expects_since = now
-        self._due_at = now + min(self._grown(STALLED_AFTER), max(0, self._allowance))
+        self._due_at = self._times.expect(now)
 
     def _expect_no_more(self, now: Nanos) -> None:
-        """Take off what the page that has come was waited for, if nothing else was done."""
-        if self._due_at is not None:
-            self._allowance -= now - self._expects_since
-            self._due_at = None
+        """Wait for no page for now."""
+        self._times.came(now)
+        self._due_at = None
 
     def _step(self, step: ReceivingStep) -> None:
         self._phase = RECEIVING[self._phase][step]

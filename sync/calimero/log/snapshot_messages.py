@@ -6,7 +6,7 @@ first. `SnapshotDone` of the receiver is the last message.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -169,13 +169,20 @@ def head_of(payload: bytes) -> ChunkHead:
     return _read_head(reader)
 
 
-def in_pages(records: Sequence[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """Yield records in parts that are a page each."""
+def full() -> int:
+    """Return how many bytes of records a page has at most."""
+    return CONFIG.snapshot_chunk_size
+
+
+def in_pages(
+    records: Sequence[bytes], most: Callable[[], int] = full
+) -> Iterator[tuple[bytes, ...]]:
+    """Yield records in parts that are a page each, of `most` bytes as it is then."""
     part: list[bytes] = []
     size = 0
     for record in records:
         size += len(record)
-        if part and (size > CONFIG.snapshot_chunk_size or len(part) == RECORDS_MAX):
+        if part and (size > most() or len(part) == RECORDS_MAX):
             yield tuple(part)
             part, size = [], len(record)
         part.append(record)

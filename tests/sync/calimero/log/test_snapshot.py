@@ -4,15 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from sync.calimero.log import snapshot
-from sync.calimero.log.snapshot import (
-    NOT_EMPTY,
-    PACE,
-    SLOW,
-    SLOW_AFTER,
-    STALLED,
-    STALLED_AFTER,
-    UNASKED_AFTER,
-)
+from sync.calimero.log.page_times import PACE, SLOW_AFTER, SLOWER_BY, STALLED_AFTER
+from sync.calimero.log.snapshot import NOT_EMPTY, SLOW, STALLED, UNASKED_AFTER
 from sync.calimero.log.snapshot_messages import (
     WINDOW,
     SnapshotChunk,
@@ -202,9 +195,23 @@ def test_a_source_that_sends_a_message_at_a_time_makes_room_for_another_one() ->
 
 
 def test_a_source_that_keeps_the_pace_may_take_any_time() -> None:
-    run, number, ended = pages_of(PACE // 4, SECOND // 4)
-    assert (number, ended) == (COUNT // (PACE // 4), [])
+    size = len(encode(page(COUNT - 20, COUNT - 1, 0)))
+    run, number, ended = pages_of(20, size * SECOND // PACE)
+    assert (number, ended) == (COUNT // 20, [])
     assert run.receiver.deadline() is not None
+
+
+def test_a_source_whose_pages_take_long_is_given_longer_than_one_that_stops() -> None:
+    """Lost segments alone cost seconds on a slow link."""
+    run = Snapshot(HISTORY, GATE)
+    run.begin()
+    run.now += 2 * SECOND
+    run._of_receiver(run.receiver.payload(encode(page(COUNT - 20, COUNT - 1, 0)), run.now))
+    assert run.receiver.deadline() == run.now + SLOWER_BY * 2 * SECOND
+    assert not run.receiver.tick(run.now + STALLED_AFTER)
+    [ended] = run.receiver.tick(run.now + SLOWER_BY * 2 * SECOND)
+    assert isinstance(ended, Finished)
+    assert ended.result == STALLED
 
 
 def test_what_a_slow_source_sent_is_kept_and_another_one_goes_on() -> None:

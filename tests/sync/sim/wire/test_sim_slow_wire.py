@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.registry import PROTOCOLS
@@ -63,6 +64,26 @@ def test_newcomers_have_the_history_where_something_else_keeps_the_queue_full() 
             break
 
     assert world.converged()
+
+
+@pytest.mark.parametrize("rate", [8_000, 4_000, 2_000])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_newcomer_has_the_history_once(rate: int, seed: int) -> None:
+    """Before its link is known to be slow, too: a full page took longer than a source is given.
+
+    Then all of it came a second time, by other sessions: at 4,000 bytes a second after 212 s, in
+    818 kB, and at 2,000 bytes not within five minutes.
+    """
+    world = arriving(seed, replace(SLOW, wire=rate), newcomers=1, history=600)
+    assert world.network.wire is not None
+
+    world.run(4 * MINUTE)
+
+    assert world.converged()
+    assert world.network.wire.carried < 450_000
+    assert world.nodes[1].runner is not None
+    shown = world.nodes[1].runner.groups[CHANNEL].sessions.shown
+    assert [one.got for one in shown] == [0] * len(shown), "something came by other sessions"
 
 
 @pytest.mark.slow

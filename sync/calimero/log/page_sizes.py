@@ -1,0 +1,46 @@
+"""Bytes of the pages of a snapshot: few at first, then as the receiver keeps up.
+
+Nothing tells in advance how slow the way to a newcomer is, and who waits for a page sees nothing of
+it before its last byte: on 64 kbit/s a full one takes eight seconds, and a source that sends
+nothing for `sync.calimero.log.page_times.STALLED_AFTER` is given up.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from sync.machine import SECOND, Nanos
+from sync.sessions.sync_config import CONFIG
+
+FIRST: Final = 4 * 1024
+"""Bytes of records in the first pages, and in the smallest: half a second on 64 kbit/s."""
+
+SOON: Final[Nanos] = SECOND
+"""Time from sending a page until it is kept, below which the next ones are twice as large. On a
+fast network they are full after five times as many pages as are on their way."""
+
+LATE: Final[Nanos] = 4 * SECOND
+"""The same, above which they are half as large."""
+
+
+@dataclass(slots=True)
+class PageSizes:
+    """See the module docstring; told of each page that is sent, and that one more is kept."""
+
+    most: int = FIRST
+    """Bytes of records in the next page."""
+    _sent_at: deque[Nanos] = field(default_factory=deque)
+    """Times of the pages that are not kept yet: of those on their way, so a few."""
+
+    def sent(self, now: Nanos) -> None:
+        """Take note of a page that leaves."""
+        self._sent_at.append(now)
+
+    def kept(self, pages: int, now: Nanos) -> None:
+        """Take note of so many more pages that the receiver has kept."""
+        for _ in range(min(pages, len(self._sent_at))):
+            took = now - self._sent_at.popleft()
+            if took < SOON:
+                self.most = min(2 * self.most, CONFIG.snapshot_chunk_size)
+            elif took > LATE:
+                self.most = max(self.most // 2, FIRST)
