@@ -39,7 +39,7 @@ from sync.net.links.levels import Level
 from sync.net.links.listener import Serve, Spawn
 from sync.net.links.mesh import Mesh
 from sync.net.links.noise import Role
-from sync.net.links.stream import CONNECT_TIMEOUT, HANDSHAKE_DEADLINE, SecureStream, patience
+from sync.net.links.stream import CONNECT_TIMEOUT, HANDSHAKE_DEADLINE, SecureStream
 from sync.structures.places import Holder, Places
 from sync.view.view import FrameKind
 
@@ -160,13 +160,13 @@ class CatchUps:
                 draw_key,
                 expect=peer,
                 local_address=self._mesh.local_address,
-                connect_timeout=patience(CONNECT_TIMEOUT, link.trip or 0),
-                handshake_deadline=patience(HANDSHAKE_DEADLINE, link.trip or 0),
+                connect_timeout=link.patience(CONNECT_TIMEOUT),
+                handshake_deadline=link.patience(HANDSHAKE_DEADLINE),
             )
             stream.limit_frames(FRAME_MAX)
             init = encode(self._init(stream, channel))
             stream.send_batch([encode_frame(Open(STREAM, 0)), init])
-            within = patience(HANDSHAKE_DEADLINE, link.trip or 0)
+            within = link.patience(HANDSHAKE_DEADLINE)
             if await _read_init(stream, within) != channel:
                 raise RemoteError("it answers about another channel")  # noqa: TRY301
             talk = _Talk(stream)

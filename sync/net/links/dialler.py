@@ -9,14 +9,19 @@ from typing import Final
 
 from sync.entries.identity import Identity
 from sync.errors import LocalError, RemoteError
-from sync.machine import PeerId
+from sync.machine import Nanos, PeerId
 from sync.net.clock import Clock, draw_key
 from sync.net.links.addresses import BESIDE_A_LINK, Addresses, Candidate
 from sync.net.links.frames import Open, encode
 from sync.net.links.handshake import OwnKeyError
 from sync.net.links.link import PROTOCOL
 from sync.net.links.listener import Serve, Spawn
-from sync.net.links.stream import SecureStream
+from sync.net.links.stream import (
+    CONNECT_TIMEOUT,
+    HANDSHAKE_DEADLINE,
+    SecureStream,
+    patience,
+)
 
 DIALS_MAX: Final = 32
 """Addresses dialled at once: forged ones take 3 s each and must not hold up the others for long."""
@@ -31,6 +36,7 @@ class Dialler:
         addresses: what is known of each, and when it is due.
         blocked: with whom no link is kept.
         linked_at: where the link of a peer leads, if it has one.
+        trip_to: how slow the way to a peer is, or was a while ago.
         take: makes a link of a stream and the address it was dialled at; returns what serves it.
         refused: counts what peers did wrong.
         twin: hears where another program answers with our key.
@@ -44,6 +50,7 @@ class Dialler:
         addresses: Addresses,
         blocked: Container[PeerId],
         linked_at: Callable[[PeerId], tuple[str, int] | None],
+        trip_to: Callable[[PeerId | None], Nanos],
         take: Callable[[SecureStream, tuple[str, int]], Serve],
         refused: Callable[[str, str], None],
         twin: Callable[[str, int], None],
@@ -57,6 +64,7 @@ class Dialler:
         """The address to dial from; None lets the system choose."""
         self._identity, self._clock, self._addresses = identity, clock, addresses
         self._blocked, self._linked_at, self._take = blocked, linked_at, take
+        self._trip_to = trip_to
         self._refused, self._twin, self._spawn = refused, twin, spawn
         self._dials = 0
 
@@ -120,6 +128,7 @@ class Dialler:
         await self._take(stream, (candidate.host, candidate.port))()
 
     async def _dialled(self, candidate: Candidate) -> SecureStream:
+        trip = self._trip_to(candidate.peer)
         try:
             stream = await SecureStream.dial(
                 candidate.host,
@@ -127,6 +136,8 @@ class Dialler:
                 self._identity,
                 draw_key,
                 local_address=self.local_address,
+                connect_timeout=patience(CONNECT_TIMEOUT, trip),
+                handshake_deadline=patience(HANDSHAKE_DEADLINE, trip),
             )
         except OwnKeyError:
             self._addresses.led_to_ourselves(candidate, self._clock.now())

@@ -23,7 +23,7 @@ from sync.net.links.frames import (
 )
 from sync.net.links.levels import Level
 from sync.net.links.noise import Role
-from sync.net.links.stream import SecureStream
+from sync.net.links.stream import SecureStream, patience
 from sync.structures.link_trips import step
 from sync.structures.token_bucket import Buckets
 
@@ -284,6 +284,15 @@ class Link:
         self.wall_offset = pong.wall + self.rtt // 2 - now
         self.follows = pong.follows
         return True
+
+    def remember(self, trips: Sequence[Nanos]) -> None:
+        """Begin with the round-trip times of an earlier link, until there are some of its own."""
+        self.rtts.extend(trips)
+        self.trip = step(self.rtts)
+
+    def patience(self, seconds: float) -> float:
+        """Return how many seconds to wait where a peer on a fast link is waited for so long."""
+        return patience(seconds, self.trip or 0)
 
     def close(self, reason: str) -> None:
         """Say why and close."""

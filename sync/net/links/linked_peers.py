@@ -4,13 +4,14 @@ Whoever is on the network can make identities: `sync.structures.places` says who
 """
 
 from collections.abc import Container, Hashable
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from sync.machine import SECOND, ChannelId, Nanos, PeerId
+from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.links.addresses import Addresses
 from sync.net.links.link import Link, superfluous
 from sync.net.links.mesh_events import Events
+from sync.structures.link_trips import step
 from sync.structures.places import Holder, Standing, give_way
 
 K = TypeVar("K", bound=Hashable)
@@ -31,7 +32,25 @@ PROOF_WITHIN: Final[Nanos] = 3 * SECOND
 """Time in which a new link has to prove a channel, which takes milliseconds; then it is a
 stranger's."""
 
+REMEMBERED: Final[Nanos] = 10 * MINUTE
+"""Time for which the way to a peer counts as slow as it was before its link was lost."""
+
 TOO_MANY: Final = "too many links"
+
+
+class Way(NamedTuple):
+    """The way to a peer whose slow link is gone."""
+
+    host: str
+    trips: tuple[Nanos, ...]
+    """Its last times there and back."""
+    until: Nanos
+    """Time at which that is forgotten."""
+
+    @property
+    def trip(self) -> Nanos:
+        """Step of the link, see `sync.structures.link_trips.step`."""
+        return step(self.trips) or 0
 
 
 class LinkedPeers:
@@ -52,6 +71,8 @@ class LinkedPeers:
         self._joined: dict[PeerId, frozenset[ChannelId]] = {}
         self._governs: dict[PeerId, frozenset[ChannelId]] = {}
         """Channels whose ops are exchanged with a peer that gets nothing else of them."""
+        self._ways: dict[PeerId, Way] = {}
+        """Slow links that were lost, the last one last."""
 
     # --- Coming and going ----------------------------------------------------------------------
 
@@ -60,12 +81,15 @@ class LinkedPeers:
         if not self._may_have_another(link):
             return False
         self.links.setdefault(link.peer, []).append(link)
+        if (way := self._way_to(link.peer)) is not None:
+            link.remember(way.trips)
         return True
 
     def remove(self, link: Link) -> None:
         """Take out a link; where it was the last one of its peer, that is dialled again soon."""
         links = self.links[link.peer]
         links.remove(link)
+        self._remember(link)
         if not links:
             del self.links[link.peer]
             now = self._clock.now()
@@ -169,14 +193,40 @@ class LinkedPeers:
         links = {peer: self.link_to(peer, channel) for peer in self.links}
         return {peer: link.trip for peer, link in links.items() if link is not None}
 
+    def trip_to(self, peer: PeerId | None) -> Nanos:
+        """Return how slow the way to a peer was before its link was lost; 0 if that is unknown."""
+        way = None if peer is None else self._way_to(peer)
+        return 0 if way is None else way.trip
+
     def trip_from(self, host: str) -> Nanos:
-        """Return how slow the links are of those at an address who have proved a channel."""
+        """Return how slow the links are of those at an address who have proved a channel.
+
+        Where there is none, as slow as those that were lost lately.
+        """
         trips = [
             link.trip or 0
             for link in self.all()
             if link.shared and link.stream.remote_address[0] == host
         ]
-        return min(trips, default=0)
+        now = self._clock.now()
+        lost = [way.trip for way in self._ways.values() if way.host == host and now < way.until]
+        return min(trips or lost, default=0)
+
+    def _way_to(self, peer: PeerId) -> Way | None:
+        way = self._ways.get(peer)
+        return way if way is not None and self._clock.now() < way.until else None
+
+    def _remember(self, link: Link) -> None:
+        """Take note of how slow a link was that is lost: the next one leads the same way."""
+        if not link.shared or link.trip is None:
+            return
+        self._ways.pop(link.peer, None)
+        if link.trip:
+            host, _ = link.stream.remote_address
+            until = self._clock.now() + REMEMBERED
+            self._ways[link.peer] = Way(host, tuple(link.rtts), until)
+            if len(self._ways) > LINKS_MAX:
+                del self._ways[next(iter(self._ways))]
 
     def address_of(self, peer: PeerId) -> tuple[str, int] | None:
         """Return where the link to `peer` leads; None without one."""

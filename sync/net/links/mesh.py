@@ -99,6 +99,7 @@ class Mesh:
             addresses,
             self.blocked,
             self.peers.address_of,
+            self.peers.trip_to,
             self._taken,
             events.refused,
             events.twin,

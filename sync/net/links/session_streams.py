@@ -35,7 +35,6 @@ from sync.net.links.stream import (
     HANDSHAKE_DEADLINE,
     DisconnectedError,
     SecureStream,
-    patience,
 )
 from sync.net.links.stream_writer import STALL_MAX, StreamWriter
 from sync.runner.journal import Loaded
@@ -348,8 +347,8 @@ class SessionStreams:
                 draw_key,
                 expect=peer,
                 local_address=self._mesh.local_address,
-                connect_timeout=patience(CONNECT_TIMEOUT, link.trip or 0),
-                handshake_deadline=patience(HANDSHAKE_DEADLINE, link.trip or 0),
+                connect_timeout=link.patience(CONNECT_TIMEOUT),
+                handshake_deadline=link.patience(HANDSHAKE_DEADLINE),
             )
             membership = Membership(
                 stream.role,
@@ -361,7 +360,7 @@ class SessionStreams:
                 return Ended(NOT_IN)
             mac = prove(common.secret, stream.role, stream.handshake_hash)
             stream.send_batch([encode(Open(protocol, 0)), encode(self._proof(mac, protocol))])
-            async with asyncio.timeout(patience(HANDSHAKE_DEADLINE, link.trip or 0)):
+            async with asyncio.timeout(link.patience(HANDSHAKE_DEADLINE)):
                 answer = await read_proof(stream)
             _require(membership, answer)
             if self._mesh.peers.link_to(peer, channel) is None:

@@ -56,6 +56,8 @@ class Pulse:
     """Links that died of silence."""
     _heard: dict[tuple[int, int], Heard] = field(default_factory=dict)
     """By who hears, and whom."""
+    _before: dict[tuple[int, int], deque[Nanos]] = field(default_factory=dict)
+    """Trips of links that are gone: the next one leads the same way."""
 
     def begin(self) -> None:
         """Ping from now on."""
@@ -71,12 +73,13 @@ class Pulse:
     def trip(self, node: int, other: int) -> Nanos:
         """Return the step of a link as one of its ends has measured it."""
         end = self._heard.get((node, other))
-        return 0 if end is None else step(end.trips) or 0
+        trips = self._before.get((node, other), ()) if end is None else end.trips
+        return step(trips) or 0
 
     def _beat(self, node: Node) -> None:
         now = self.timeline.now
         for number in node.hearers:
-            end = self._heard.setdefault((node.number, number), Heard(now))
+            end = self._end(node.number, number)
             if now - end.at > DEAD_AFTER:
                 self._die(node, self.nodes[number])
             else:
@@ -84,8 +87,21 @@ class Pulse:
                 self._send(node.number, number, came)
         for way in [way for way in self._heard if way[0] == node.number]:
             if way[1] not in node.joined:
-                del self._heard[way]
+                self._forget(way)
         self.timeline.call(now + EVERY, partial(self._beat, node))
+
+    def _end(self, node: int, other: int) -> Heard:
+        """Return one end of a link; a new one has the trips of the one before."""
+        way = node, other
+        if way not in self._heard:
+            end = self._heard[way] = Heard(self.timeline.now)
+            end.trips.extend(self._before.pop(way, ()))
+        return self._heard[way]
+
+    def _forget(self, way: tuple[int, int]) -> None:
+        """A link is gone."""
+        if (end := self._heard.pop(way, None)) is not None:
+            self._before[way] = end.trips
 
     def _send(self, sender: int, receiver: int, came: partial[None]) -> None:
         def left(over: Nanos) -> None:
@@ -119,7 +135,7 @@ class Pulse:
         self.mesh.hang_up(node, other)
         for one, to in ((node.number, other.number), (other.number, node.number)):
             self.wire.forget((one, to))
-            self._heard.pop((one, to), None)
+            self._forget((one, to))
         self._again(node, other)
 
     def _again(self, node: Node, other: Node) -> None:
