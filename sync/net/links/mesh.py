@@ -61,7 +61,8 @@ FRAMES_AT_ONCE: Final = 64
 
 PING_EVERY: Final[Nanos] = 5 * SECOND
 DEAD_AFTER: Final[Nanos] = 14 * SECOND
-"""Silence after which a link is dead: three pings, and on the screen within 15 s."""
+"""Silence after which a link is dead: three pings, and on the screen within 15 s. On a slow network
+a history that comes may keep the link's own frames waiting for longer, so it counts as well."""
 
 PARTING: Final = 1.0
 """Seconds that saying goodbye to everybody may take."""
@@ -310,10 +311,11 @@ class Mesh:
     def tick(self) -> None:
         """Ping, close what is silent, dial what is due; a few times a second."""
         now = self._clock.now()
+        heard = self.received.take_heard()
         for peer, links in list(self.peers.links.items()):
             for link in list(links):
-                if not link.is_read:
-                    link.heard_at = now  # the silence is ours
+                if not link.is_read or peer in heard:
+                    link.heard_at = now  # the silence is ours, or what it sends us fills the way
                 if now - link.heard_at > DEAD_AFTER:
                     link.stream.abort()
                 elif now - link.pinged_at >= PING_EVERY:

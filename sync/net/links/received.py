@@ -29,6 +29,7 @@ class Received:
     def __init__(self, standing: Callable[[PeerId], Standing], most: int = RECEIVED_MAX) -> None:
         self.total = 0
         """Bytes held."""
+        self._heard: set[PeerId] = set()
         self._standing = standing
         self._most = most
         self._held: dict[SecureStream, int] = {}
@@ -42,9 +43,17 @@ class Received:
         stream.tell_held(None)
         self.total -= self._held.pop(stream, 0)
 
+    def take_heard(self) -> set[PeerId]:
+        """Return of whom anything came since this was last asked, on any stream."""
+        heard, self._heard = self._heard, set()
+        return heard
+
     def _note(self, stream: SecureStream, held: int) -> None:
         """Take note of how many bytes a stream holds; where that is too much, cut streams."""
-        self.total += held - self._held.pop(stream, 0)
+        more = held - self._held.pop(stream, 0)
+        self.total += more
+        if more > 0:
+            self._heard.add(stream.peer)
         if held:
             self._held[stream] = held
         while self.total > self._most:

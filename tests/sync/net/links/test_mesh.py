@@ -1,7 +1,8 @@
 """Meshes on 127.0.0.1 with real streams: who is let in, what is heard, what comes back."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
 
 import pytest
@@ -12,7 +13,7 @@ from sync.net.clock import draw_key
 from sync.net.links.addresses import BESIDE_A_LINK
 from sync.net.links.frames import Goodbye, Presence, SdsFrame, encode
 from sync.net.links.link import PRESENCE_EVERY, PRESENCES_BURST
-from sync.net.links.linked_peers import LINKS_PER_PEER_MAX
+from sync.net.links.linked_peers import LINKS_PER_PEER_MAX, REMEMBERED
 from sync.net.links.mesh import DEAD_AFTER, FRAMES_AT_ONCE, PING_EVERY
 from sync.net.links.stream import SecureStream
 from tests.support.processes import free_port
@@ -22,6 +23,29 @@ from tests.support.sync.nodes import HOST, Station, channel_of, stations, until
 from tests.support.sync.streams import PATIENCE
 
 pytestmark = pytest.mark.net
+
+
+@asynccontextmanager
+async def session(station: Station, name: str) -> AsyncIterator[tuple[SecureStream, SecureStream]]:
+    """Both ends of a connection beside the link, whose bytes the station counts."""
+    accepted: asyncio.Queue[SecureStream] = asyncio.Queue()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        stream = await SecureStream.accept(reader, writer, station.identity, draw_key)
+        accepted.put_nowait(stream)
+
+    async with await asyncio.start_server(answer, HOST, 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        dialled = await SecureStream.dial(HOST, port, identity(name), draw_key)
+        answered = await accepted.get()
+        station.mesh.received.watch(answered)
+        try:
+            yield dialled, answered
+        finally:
+            station.mesh.received.forget(answered)
+            for stream in (dialled, answered):
+                stream.abort()
+                await stream.wait_closed()
 
 
 # --- Listening ---------------------------------------------------------------------------------
@@ -149,6 +173,48 @@ async def test_a_peer_is_not_silent_while_nothing_is_read_from_it() -> None:
         await until(lambda: link.pinged_at > pinged, "another look")
 
         assert alice.downs == 0
+
+
+async def test_a_peer_whose_history_comes_is_not_silent_though_its_link_is() -> None:
+    """On a slow network a transfer keeps the link's own frames waiting."""
+    bob, eve = Station("bob", "tea"), identity("eve").peer_id
+    async with stations(bob), connected(bob, "eve", "tea"), session(bob, "eve") as (hers, his):
+        await until(lambda: bob.ups == 1, "the channel is proved")
+        [link] = bob.mesh.peers.links[eve]
+
+        for _ in range(4):
+            bob.clock.forward(DEAD_AFTER // 2)
+            heard_at = link.heard_at
+            hers.send(bytes(1_000))
+            assert await his.receive() == bytes(1_000)
+            await until(lambda: link.heard_at > heard_at, "a look at the links")  # noqa: B023
+        assert bob.downs == 0
+
+        bob.clock.forward(DEAD_AFTER + SECOND)
+        await until(lambda: bob.downs == 1, "the silence is noticed")
+
+
+async def test_the_way_to_a_peer_is_as_slow_after_its_link_was_lost() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        [old] = alice.mesh.peers.links[bob.me]
+        old.remember([2 * SECOND] * 3)
+        assert (alice.mesh.peers.trip_to(bob.me), old.trip) == (0, 2 * SECOND)
+
+        old.stream.abort()
+        await until(lambda: alice.downs == 1, "it is lost")
+        assert alice.mesh.peers.trip_to(bob.me) == 2 * SECOND
+        assert alice.mesh.peers.trip_from(HOST) == 2 * SECOND
+        assert alice.mesh.peers.trip_from("127.0.0.2") == 0
+        alice.clock.forward(5 * SECOND)
+        await until(lambda: alice.ups == 2, "dialled again")
+        [new] = alice.mesh.peers.links[bob.me]
+        assert new is not old
+        assert new.trip == 2 * SECOND
+
+        await until(lambda: new.rtt is not None, "a trip of its own")
+        alice.clock.forward(REMEMBERED)
+        assert alice.mesh.peers.trip_to(bob.me) == 0
 
 
 async def test_a_peer_that_answers_pings_stays_however_quiet_it_is() -> None:
