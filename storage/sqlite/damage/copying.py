@@ -16,6 +16,11 @@ BEYOND: Final = frozenset({
 })  # fmt: skip
 """SQLite's words for a needed table that cannot be read, or has no name, or has a false row."""
 
+WITHOUT_LOG: Final = "PRAGMA journal_mode = MEMORY"
+"""Has a commit of the copy end in its file. A log would be copied there as the connection is
+closed, which says nothing of a disk that has no room for that, and half a copy would take the
+history's place."""
+
 
 def replace_by_copy(path: Path) -> frozenset[str]:
     """Put a copy of what can be read in the place of a damaged database that cannot be opened.
@@ -43,19 +48,24 @@ def replace_by_copy(path: Path) -> frozenset[str]:
 def copy_of(path: Path) -> tuple[Path, frozenset[str]]:
     """Return a copy of what a damaged database has in its tables, and which were not read whole."""
     copy = path.with_name(f"{path.name}.copy")
-    for left in (copy, log_of(copy)):
-        left.unlink(missing_ok=True)
+    _remove(copy)
     os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with closing(
             sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
         ) as new:
             prepare(new)
+            new.execute(WITHOUT_LOG)
             lost = copy_sound(path, new)
     except BaseException:
-        copy.unlink()
+        _remove(copy)
         raise
     return copy, lost
+
+
+def _remove(copy: Path) -> None:
+    for left in (copy, log_of(copy), copy.with_name(f"{copy.name}-shm")):
+        left.unlink(missing_ok=True)
 
 
 def put_in_place(copy: Path, path: Path) -> None:

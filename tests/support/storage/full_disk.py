@@ -1,4 +1,4 @@
-"""Exports and the pipeline on a disk that gets full: real commands on a real, small disk.
+"""Exports, the pipeline and copies on a disk that gets full: real ones on a real, small disk.
 
 Run as a program by `test_full_disk`, in a mount namespace of its own, where `argv[2]` is a disk of
 a few megabytes; `argv[3]` is a directory on a large one. Each scene: the disk gets full, the
@@ -8,12 +8,17 @@ intact; there is room again, and the same command does it. A scene that goes wro
 
 import asyncio
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from storage.sqlite.damage.copying import replace_by_copy
+from sync.errors import StorageError
 from sync.machine import DAY
 from tests.support.processes import ROOT
 from tests.support.storage.archived import export
@@ -163,6 +168,31 @@ def what_spark_keeps_aside(disk: Path, other: Path) -> None:
     done(*command, TMPDIR=disk)
 
 
+def copy_of_a_damaged_history(disk: Path, other: Path) -> None:
+    """Wherever room ends, a copy takes the history's place only if all of it is on the disk."""
+    owner, path = Owner(other), disk / "chat.db"
+    messages = list(archive("ann", 500, 20_000 * DAY, DAY // 500, CHANNEL))
+    asyncio.run(owner.hold(delivered(*messages)))
+    shutil.copyfile(owner.directory / "chat.db", path)
+    before, room, is_replaced = path.read_bytes(), 0, False
+    while not is_replaced:
+        room += 64 * 1024
+        leave(disk, room)
+        try:
+            replace_by_copy(path)
+            is_replaced = True
+        except StorageError as error:
+            if "The disk is full" not in str(error):
+                raise
+            assert path.read_bytes() == before
+            assert not [*disk.glob("*copy*")], "what there is no room for takes none"
+        make_room(disk)
+
+    assert state(disk)["chat.db.damaged"] == before
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM messages").fetchone() == (len(messages),)
+
+
 SCENES: Final[dict[str, Callable[[Path, Path], None]]] = {
     one.__name__: one
     for one in (
@@ -172,6 +202,7 @@ SCENES: Final[dict[str, Callable[[Path, Path], None]]] = {
         made_exports_of_nodes,
         results_and_their_report,
         what_spark_keeps_aside,
+        copy_of_a_damaged_history,
     )
 }
 
