@@ -22,9 +22,16 @@ MISSING: Final = " missing, "
 AGAIN: Final = "/repair tries again"
 GAP: Final = f"an earlier message could not be found; {AGAIN}"
 """Words for a gap as long as nothing is known of it."""
+ASKS: Final = "/repair asks for it"
+UNSOUGHT: Final = f"an earlier message is missing; {ASKS}"
+"""Of a gap while nothing is known to be lost: one of an earlier run, that nobody was asked for."""
 SOUGHT: Final = f"an earlier message is missing; {AGAIN}"
 """Of a gap while something is sought that shown messages lack: it may be one of theirs."""
-AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
+HERE: Final = {
+    AGAIN: "{reading_ask} tries again, {reading_hide} hides",
+    ASKS: "{reading_ask} asks for it, {reading_hide} hides",
+}
+"""Words where the cursor is: keys in place of a command."""
 
 
 class Sought(Struct):
@@ -86,7 +93,7 @@ class Gaps:
         by hand, and names none.
         """
         if info is None or info.repair is None:
-            return GAP
+            return UNSOUGHT
         not_shown: set[str] = {one.message_id for one in info.waiting}
         for request in info.repair.requests:
             by_hand = request.named_by == request.namer == snapshot.me
@@ -94,7 +101,7 @@ class Gaps:
                 return SOUGHT
             if request.named_by != request.namer and request.named_by not in not_shown:
                 return SOUGHT
-        return GAP
+        return GAP if info.lost else UNSOUGHT
 
     def _note(self, request: RequestInfo, now: Nanos) -> None:
         known = self._sought.get(request.message_id)
@@ -109,7 +116,9 @@ class Gaps:
 
 def said_here(sentence: str, chosen: Chosen) -> str:
     """Return what a sentence says while the cursor is on its line: keys in place of commands."""
-    return sentence.replace(AGAIN, with_keys(AGAIN_HERE, chosen))
+    for command, keys in HERE.items():
+        sentence = sentence.replace(command, with_keys(keys, chosen))
+    return sentence
 
 
 def _missing(number: int) -> str:

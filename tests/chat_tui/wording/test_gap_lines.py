@@ -2,8 +2,9 @@
 
 from msgspec.structs import replace
 
+from chat_tui.keys.table import USUAL
 from chat_tui.wording import sentences
-from chat_tui.wording.gap_lines import GAP, Gaps
+from chat_tui.wording.gap_lines import GAP, Gaps, said_here
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.view.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
 from tests.support.chat_tui.conversations import NOON, peer
@@ -62,8 +63,15 @@ def test_a_gap_that_no_request_names_is_not_given_up_while_something_is_asked_fo
     info = asking(2, 41)
 
     assert Gaps().elsewhere(HERE, info) == "an earlier message is missing; /repair tries again"
-    assert Gaps().elsewhere(HERE, replace(info, waiting=(held_back,), waiting_count=1)) == GAP
-    assert Gaps().elsewhere(HERE, CALM) == GAP
+    lost = replace(info, waiting=(held_back,), waiting_count=1, lost=1)
+    assert Gaps().elsewhere(HERE, lost) == GAP
+
+
+def test_a_gap_of_an_earlier_run_is_not_said_to_have_been_sought() -> None:
+    said = Gaps().elsewhere(HERE, CALM)
+
+    assert said == "an earlier message is missing; /repair asks for it"
+    assert said_here(said, USUAL) == "an earlier message is missing; a asks for it, h hides"
 
 
 def test_with_nobody_here_it_does_not_promise_to_ask() -> None:
