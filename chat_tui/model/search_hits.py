@@ -32,7 +32,7 @@ class HitWalk:
         self._at = (self._at + steps) % len(self._hits.lines)
 
     def said(self, chosen: Chosen = USUAL, now: Line | None = None) -> str:
-        """Return what was searched for, which hit of how many this is, and the keys.
+        """Return which words were searched for, which hit of how many this is, and the keys.
 
         `now` is the hit as it is by now, which may not have the words any more.
         """
@@ -42,4 +42,5 @@ class HitWalk:
             of += f" of {self._hits.total:,}"
         query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
         changed = "" if now is None or now.text == self.line.text else ", changed since"
-        return f"{query}: hit {self._at + 1:,} of {of}{changed} · {with_keys(KEYS, chosen)}"
+        begins = f"{query}: " if query else ""
+        return f"{begins}hit {self._at + 1:,} of {of}{changed} · {with_keys(KEYS, chosen)}"

@@ -225,3 +225,11 @@ async def test_what_came_above_is_gone_to_by_key_and_by_click() -> None:
 
     assert "↑ 1 earlier message arrived · Alt+U" in chip
     assert app.transcript.conversation.earlier == 0
+
+
+async def test_a_search_without_words_says_which_hit_it_is_and_no_word() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "/search from:bob")
+        await until(pilot, lambda: "hit 1 of 3" in shown(app))
+
+        assert "▸ hit 1 of 3 · n older" in shown(app)
