@@ -262,10 +262,11 @@ class Group(Machines):
         sought = message.message_id in self.sds.incoming.missing
         stored = self.gate.check(message)
         if peer is not None and self.snapshots.holds_back:
-            return snapshots.hold_back(self, peer, message, stored, payload)
-        effects = admission.judge(self, message, stored, via=peer)
-        if sought:
-            effects += admission.note_relay(self, stored.entry.header, peer)
+            effects = snapshots.hold_back(self, peer, message, stored, payload)
+        else:
+            effects = admission.judge(self, message, stored, via=peer)
+            if sought:
+                effects += admission.note_relay(self, stored.entry.header, peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects

@@ -7,6 +7,7 @@ from sync.calimero.log import delta_buffer
 from sync.calimero.state.contents import StateKind, Topic, encode
 from sync.calimero.state.entry import Signable, sign
 from sync.calimero.state.session import STREAM
+from sync.entries import ephemeral
 from sync.group import values
 from sync.group.inputs import snapshots
 from sync.group.snapshots.staging import DECIDED_WITHIN, GOES_ON_WITHIN, SOUGHT_AFTER
@@ -14,10 +15,11 @@ from sync.group.snapshots.values import SnapshotCame, StageSnapshot, SwapSnapsho
 from sync.group.values import PeerAnnounced, PeerJoined, SessionEnded, Sought
 from sync.machine import SECOND, MessageId, Tick
 from sync.manager.registry import WITH_CALIMERO
+from sync.sds.message import Message
 from sync.sessions.session import OFFERED
 from sync.sessions.values import Outcome
 from tests.support.sync.entries import CHANNEL, Author, identity
-from tests.support.sync.groups import NOW, NOW_MS, Member, only
+from tests.support.sync.groups import NOW, NOW_MS, Member, arrived, only
 
 ALICE = identity("alice").peer_id
 
@@ -96,6 +98,22 @@ def test_what_arrives_waits_no_longer_once_nobody_is_linked_who_could_bring_one(
     bob.tell(PeerJoined(ALICE, accepts=True, host=""))
     bob.tell(PeerAnnounced(ALICE, WITH_CALIMERO.names))
     assert not bob.group.snapshots.holds_back, "it is not empty any more"
+
+
+def test_a_line_that_waits_ends_the_typing_of_its_author() -> None:
+    bob, key = restarted(pages=2), identity("carol").peer_id
+    bob.tell(PeerJoined(key, accepts=True, host=""))
+    typing = ephemeral.encode(ephemeral.Typing("carol"))
+    began = bob.tell(
+        arrived(Message(key, MessageId("e" * 64), CHANNEL, None, (), content=typing), key)
+    )
+    ended_by = bob.hear(Author("carol").write("hello", lamport=NOW_MS))
+
+    assert bob.group.snapshots.holds_back
+    assert only(values.TypingChanged, began)
+    assert only(values.TypingChanged, ended_by) == [
+        values.TypingChanged(key, "carol", typing=False)
+    ]
 
 
 def test_a_line_that_has_no_room_to_wait_is_taken_off_the_screen(
