@@ -24,6 +24,8 @@ def on_ops(
         return [*_governed(group, (taken,)), acted, sent, *admission.drain(group, governing)]
     if isinstance(event, values.OpsAnswered):
         news, whole = governing.on_page(event.peer, event.payload, group.now)
+        if whole and event.peer not in group.peers and event.peer not in governing.nearby:
+            governing.beats.gone(event.peer)
     else:
         ours = event.peer == group.author.me  # out of an archive of ours
         voucher = Key(bytes.fromhex(event.peer)) if ours else None

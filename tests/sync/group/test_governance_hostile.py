@@ -423,6 +423,20 @@ def test_pages_that_promise_more_and_bring_nothing_end_the_pull() -> None:
     assert not only(values.RequestOps, alice.tell(values.OpsAnswered(MALLORY, page)))
 
 
+def test_nothing_is_left_of_who_went_before_their_page_came() -> None:
+    history = history_with_mallory()
+    alice = alice_of(history)
+    alice.tell(values.HeartbeatArrived(MALLORY, beat(history, unknown(random.Random(1)))))
+    assert only(values.RequestOps, alice.tell(Tick(), NOW + 4 * SECOND))
+    alice.tell(values.PeerGone(MALLORY))
+
+    page = encode_response(GroupDeltaResponse((history.ops[0].content,), has_more=False))
+    alice.tell(values.OpsAnswered(MALLORY, page))
+
+    beats = governing(alice).beats
+    assert MALLORY not in {*beats._vain, *beats._pulls, *beats._heads}
+
+
 def test_whoever_tells_one_op_at_a_time_keeps_nobody_from_being_asked() -> None:
     """Page after page was asked for, each as late as it may be: hours of a channel's acts."""
     history = history_with_mallory()
