@@ -369,8 +369,11 @@ class Governing:
             found |= acts[cause].bit
         return found
 
-    def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos) -> None:
+    def on_heartbeat(self, peer: PeerId, payload: bytes, now: Nanos, *, here: bool) -> None:
         """Compare the heads that a peer tells with ours.
+
+        One with whom nothing is exchanged (not `here`) is only asked for ops that it shows: it is
+        out for us and may have come in again, or has gone meanwhile.
 
         Raises:
             RemoteError: it is none, or of another channel.
@@ -378,6 +381,10 @@ class Governing:
         beat = decode_heartbeat(payload)
         self._check_group(beat.group)
         lacks = bool(lacking(self.governance, beat.dag_heads))
+        if not here:
+            if lacks:
+                self.beats.wants(peer, now)
+            return
         owes = beat.op_count < len(self.governance.dag)
         self.beats.heard(peer, beat.dag_heads, lacks=lacks, owes=owes, now=now)
 

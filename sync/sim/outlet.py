@@ -321,9 +321,7 @@ class Outlet:
             case values.OpsArrived():
                 heard = self._levels.takes_ops(node, other)
             case values.HeartbeatArrived(_, payload):
-                heard = self._levels.level(node, other) >= Level.GOVERNANCE
-                if not heard:
-                    self._levels.beat_came(node, other, payload)
+                heard = self._levels.hears_beat(node, other, payload)
             case values.StateArrived():
                 heard = self._may_hear(node, self.rooms[channel], sender)
             case _:

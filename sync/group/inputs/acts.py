@@ -56,8 +56,8 @@ def on_catch_up(
     governing = _governing(group)
     match event:
         case values.HeartbeatArrived(peer, payload):
-            if peer in group.peers or peer in governing.nearby:  # and not gone meanwhile
-                governing.on_heartbeat(peer, payload, group.now)
+            here = peer in group.peers or peer in governing.nearby
+            governing.on_heartbeat(peer, payload, group.now, here=here)
             return []
         case values.OpsRequested(peer, payload, newest):
             return governing.on_request(peer, payload, group.now, newest=newest)

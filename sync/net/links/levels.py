@@ -72,6 +72,8 @@ class Levels:
     def takes_ops(self, level: Level, proofs: Membership, channel: ChannelId) -> bool:
         """Return whether a peer may push ops: members, who joins, and who asks to be let in again.
 
+        What such a one tells of its heads is heard as well: an op is pushed once, and may be lost.
+
         Others who are out know the ops of before, which members have; what they signed alone since
         is judged where members bring it.
         """

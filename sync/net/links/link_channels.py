@@ -163,9 +163,14 @@ class LinkChannels:
                     self._governance.told(link.peer, channel, told)
 
     def _remind(self, link: Link, channel: ChannelId, payload: bytes) -> None:
-        """Tell a peer once more that it is out, if its heads show that it has not learnt it."""
+        """Tell a peer once more that it is out, if its heads do not show that it has learnt it.
+
+        They may as well show that it has come in again, or asks to, if it proves the newest epoch.
+        """
         if self._governance.is_unaware(link.peer, channel, payload):
             link.send(NoticeFrame(channel, NOTICES[Level.STUB]))
+        if self._levels.has_newest(link.membership, channel):
+            self._governance.heartbeat_came(link.peer, channel, payload)
 
     def look_after(self, link: Link) -> None:
         """Do what was put off; a few times a second."""

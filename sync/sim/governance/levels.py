@@ -149,13 +149,19 @@ class Levels:
         elif level is Level.STUB:
             self._tell_out(node, other)
 
-    def beat_came(self, node: Node, other: Node, payload: bytes) -> None:
-        """Tell one who is out so, once more, if the heads that it tells show that it is unaware."""
-        if self.level(node, other) is not Level.STUB:
-            return
+    def hears_beat(self, node: Node, other: Node, payload: bytes) -> bool:
+        """Return whether a node hears the heads that another one tells.
+
+        One who is out is told so, once more, if they do not show that it is aware. With the newest
+        epoch they are heard all the same, since it may have come in again.
+        """
+        level = self.level(node, other)
+        if level is not Level.STUB:
+            return level >= Level.GOVERNANCE
         with suppress(RemoteError):  # a hostile member's: nothing comes of it
             if _governing(node, self.channel).is_unaware(other.identity.peer_id, payload):
                 self._tell_out(node, other)
+        return self.has_newest(node, other)
 
     def _tell_out(self, node: Node, other: Node) -> None:
         offered = values.OpsOffered(node.identity.peer_id)

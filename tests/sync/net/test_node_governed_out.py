@@ -5,13 +5,16 @@ from pathlib import Path
 import pytest
 
 from sync.calimero.governance.keys import EpochSecret
-from sync.calimero.governance.ops import Role, SetRole
+from sync.calimero.governance.ops import GroupId, Invite, Leave, Role, SetRole
+from sync.calimero.governance.tickets import join_by, public_half
 from sync.entries.changes import Reactions
 from sync.machine import SECOND
+from sync.net.invite import TICKET_SEED_SIZE
 from sync.net.links.channel_secrets import EPOCHS_SHOWN_MAX
 from sync.net.links.frames import Told
 from sync.net.links.levels import Level
 from sync.view.view import DiscardedShown, LineChanged, LooksShown
+from tests.support.sync.entries import identity
 from tests.support.sync.governed_nodes import (
     Club,
     add,
@@ -133,6 +136,31 @@ async def test_who_missed_that_they_are_out_is_told_again_by_their_own_heartbeat
             one.clock.forward(40 * SECOND)
 
         await until(lambda: role(bob, club, bob) is Role.NONE, "bob knows it")
+
+
+async def test_who_came_in_again_while_nobody_heard_it_is_asked_for_it(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice") as alice, host(tmp_path, "bob") as bob:
+        club = await found(alice)
+        await together(club, alice, bob)
+        seed = bytes(TICKET_SEED_SIZE)
+        invite = await alice.node.act(club.channel, Invite(public_half(seed), Role.MEMBER))
+        await same_heads(club, alice, bob)
+        await bob.node.act(club.channel, Leave())
+        await until(lambda: level(alice, bob, club) is Level.STUB, "alice knows that he left")
+        alice.node.mesh.block(bob.me)
+        await until(lambda: not alice.node.mesh.peers.links.get(bob.me), "cut")
+        group, me = GroupId(bytes.fromhex(club.channel)), identity("bob")
+        joins = join_by(seed, group, invite, key_of(bob), me.noise_public, "bob")
+        await bob.node.act(club.channel, joins)
+        alice.node.mesh.unblock(bob.me)
+        await bob.node.mesh.connect(HOST, alice.port)
+        await until(lambda: level(alice, bob, club) is Level.STUB, "he is out for her")
+
+        for one in (alice, bob):
+            one.clock.forward(40 * SECOND)
+
+        await until(lambda: role(alice, club, bob) is Role.MEMBER, "she has asked him")
+        await until(lambda: level(alice, bob, club) is Level.FULL, "and gives him everything")
 
 
 @pytest.mark.parametrize("rotations", [0, EPOCHS_SHOWN_MAX + 1])

@@ -181,6 +181,31 @@ def test_a_newcomer_is_let_in_by_a_code_while_the_inviter_is_away() -> None:
     assert roles(world, 1)[key_of(world, 3)] is Role.MEMBER
 
 
+def test_who_left_and_came_in_again_while_nobody_heard_it_is_in_for_everybody() -> None:
+    """For the others they were out, so what they told of was heard by nobody, for good."""
+    world = World(3, 3, Link(), Terms(governed=True))
+    assert world.governed is not None
+    world.run(20 * SECOND)
+    code = make_code(world, 0)
+    world.run(5 * SECOND)
+    world.act(2, Leave())
+    world.run(5 * SECOND)
+    assert roles(world, 0)[key_of(world, 2)] is Role.NONE
+    world.partition({0, 1}, {2})
+    take_code(world, 2, code)
+    world.run(5 * SECOND)
+    assert roles(world, 2)[key_of(world, 2)] is Role.MEMBER
+
+    world.heal()
+    world.run(MINUTE)
+    world.write_text(2, "hello", world.governed)
+    world.run(5 * SECOND)
+
+    world.check()
+    assert roles(world, 0)[key_of(world, 2)] is Role.MEMBER
+    assert [len(node.disks[world.governed]) for node in world.nodes] == [1, 1, 1]
+
+
 def test_with_a_code_that_ended_nobody_comes_in_and_no_op_is_learnt() -> None:
     world = World(3, 4, Link(), Terms(governed=True, strangers=frozenset({2})))
     world.run(20 * SECOND)
