@@ -21,6 +21,11 @@ ONLY_ASKS: Final = (
     "an admin there does it with /add."
 )
 
+NOT_IN: Final = (
+    "Somebody who is in {name} says that you are not: your code may have ended, or you were "
+    "removed. If nobody answers you there, ask for a new code."
+)
+
 
 class Host(Protocol):
     """The node, as far as entering leads back to it."""
@@ -126,6 +131,17 @@ class Entering:
         """A member says that what we prove is no longer valid."""
         if self._tickets.get(channel):
             self._tell(channel, STALE)
+
+    def is_in_doubt(self, channel: ChannelId) -> bool:
+        """Return whether we think that we are in, or that a code is about to let us in."""
+        governance = self._host.governance(channel)
+        is_in = governance is not None and governance.now.role(self._key) is not Role.NONE
+        return is_in or bool(self._tickets.get(channel))
+
+    def on_doubt(self, channel: ChannelId) -> None:
+        """A member says that we are out, and what it knows of that came, or has had its time to."""
+        if self.is_in_doubt(channel):
+            self._tell(channel, NOT_IN)
 
     def _tell(self, channel: ChannelId, sentence: str) -> None:
         if channel not in self._told:

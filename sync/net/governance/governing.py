@@ -62,6 +62,9 @@ NEVER_SEEN: Final = (
 HEARD_WITHIN: Final = 1.0
 """Seconds for which who leaves waits for somebody to hear it, before that is left for later."""
 
+LEARNT_WITHIN: Final = 60.0
+"""Seconds for which who is said to be out waits for the acts that say so, or that let them in."""
+
 OVERTAKEN: Final = 3
 """Tries of an op whose epoch another one's overtook while it was built."""
 
@@ -116,6 +119,9 @@ class GroupDriver:
         """Is told of a channel that we left, once a member says that we are out; takes note only.
         """
         self._caught_up = CaughtUp(host.is_caught_up)
+        self.learnt_within = LEARNT_WITHIN
+        self._doubting: set[ChannelId] = set()
+        """Channels in which a member says that we are out, where that is not known here."""
         self._rotating: set[ChannelId] = set()
         """Channels that we shall rotate, unless another one does."""
 
@@ -207,12 +213,26 @@ class GroupDriver:
             self.entering.on_stale(channel)
             return
         governance = self._host.governance(channel)
-        if governance is None or governance.now.role(self._key) is not Role.NONE:
-            return
-        if governance.now.role(Key(bytes.fromhex(peer))) is not Role.NONE:
+        if governance is not None and governance.now.role(Key(bytes.fromhex(peer))) is Role.NONE:
+            return  # strangers may say so, too
+        if self.entering.is_in_doubt(channel) and channel not in self._doubting:
+            self._doubting.add(channel)
+            self._host.spawn("governance", self._doubt(channel))
+        if governance is not None and governance.now.role(self._key) is Role.NONE:
             if channel in self._leaving:
                 self._leaving[channel].set()
             self.on_heard(channel)
+
+    async def _doubt(self, channel: ChannelId) -> None:
+        """Tell the person that members take them for out, if the reason does not come here.
+
+        They have come in, or mean to, by a code that had ended where it was not heard of.
+        """
+        try:
+            await asyncio.sleep(self.learnt_within)
+            self.entering.on_doubt(channel)
+        finally:
+            self._doubting.discard(channel)
 
     # --- Codes ---------------------------------------------------------------------------------
 

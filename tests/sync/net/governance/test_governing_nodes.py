@@ -196,6 +196,35 @@ async def test_a_removed_person_is_told_that_the_code_of_before_has_ended(
         assert not governance(bob, team).asking(governance(bob, team).now)
 
 
+@pytest.mark.parametrize("known", [True, False])
+async def test_who_left_is_told_that_a_code_of_before_a_rotation_lets_nobody_in(
+    tmp_path: Path, *, known: bool
+) -> None:
+    """One who knew the code's act thought to be in, one who did not waited for it: for good."""
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        bob.node.governing.learnt_within = 0.5
+        team = await founded(alice)
+        driver = alice.node.governing
+        await enter(bob, await driver.invite(team))
+        await meet(bob, alice)
+        await in_as(bob, team, Role.MEMBER, alice)
+        other = await driver.invite(team, Role.READER) if known else ""
+        await until(lambda: len(governance(bob, team).dag.acts) == 3 + known, "bob knows all")
+        await bob.node.governing.leave(team)
+        await until(lambda: role(alice, team, bob) is Role.NONE, "alice knows that bob left")
+        await bob.node.remove_channel(team)
+        other = other or await driver.invite(team, Role.READER)
+        await driver.rotate(team)
+        bob.node.mesh.hang_up("a restart")
+        await until(lambda: not alice.node.mesh.peers.links.get(bob.me), "the link is gone")
+        await meet(bob, alice)
+
+        await enter(bob, other)
+
+        await until(lambda: "says that you are not" in bob.notices(), "bob is told")
+        assert role(alice, team, bob) is Role.NONE
+
+
 @pytest.mark.parametrize("removed", [True, False])
 async def test_whoever_is_out_is_heard_with_a_new_code_over_a_new_link(
     tmp_path: Path, *, removed: bool
