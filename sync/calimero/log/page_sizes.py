@@ -12,8 +12,9 @@ from typing import Final
 from sync.machine import SECOND, Nanos
 from sync.sessions.sync_config import CONFIG
 
-FIRST: Final = 4 * 1024
-"""Bytes of records in the first pages, and in the smallest: half a second on 64 kbit/s."""
+FIRST: Final = 2 * 1024
+"""Bytes of records in the first pages, and in the smallest: four of them are two seconds of what
+32 kbit/s carry, and fit in a queue of three."""
 
 SOON: Final[Nanos] = SECOND
 """Time from sending a page until it is kept, below which the next ones are twice as large. On a
@@ -31,6 +32,8 @@ class PageSizes:
     """Bytes of records in the next page."""
     _sent_at: deque[Nanos] = field(default_factory=deque)
     """Times of the pages that are not kept yet: of those on their way, so a few."""
+    _untold: int = 0
+    """Of these, the first ones, which were sent before the last change and tell nothing of it."""
 
     def sent(self, now: Nanos) -> None:
         """Take note of a page that leaves."""
@@ -40,7 +43,9 @@ class PageSizes:
         """Take note of so many more pages that the receiver has kept."""
         for _ in range(min(pages, len(self._sent_at))):
             took = now - self._sent_at.popleft()
-            if took < SOON:
-                self.most = min(2 * self.most, CONFIG.snapshot_chunk_size)
-            elif took > LATE:
-                self.most = max(self.most // 2, FIRST)
+            if self._untold:
+                self._untold -= 1
+            elif took < SOON or took > LATE:
+                most = 2 * self.most if took < SOON else self.most // 2
+                self.most = max(FIRST, min(most, CONFIG.snapshot_chunk_size))
+                self._untold = len(self._sent_at)

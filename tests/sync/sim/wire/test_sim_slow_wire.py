@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.manager.registry import PROTOCOLS
 from sync.sim.network import Link
 from sync.sim.rooms import CHANNEL
@@ -30,6 +30,13 @@ def arriving(seed: int = 0, link: Link = SLOW, newcomers: int = 2, history: int 
     for number in range(1, 1 + newcomers):
         world.restart(number)
     return world
+
+
+def is_shown(world: World, number: int, message: MessageId) -> bool:
+    """Return whether a node shows a message: it has it, or it waits for the rest of a snapshot."""
+    node = world.nodes[number]
+    assert node.runner is not None
+    return message in node.disk.rows or message in node.runner.groups[CHANNEL].snapshots.buffer
 
 
 @pytest.mark.slow
@@ -80,7 +87,7 @@ def test_a_newcomer_has_the_history_once(rate: int, seed: int) -> None:
     world.run(4 * MINUTE)
 
     assert world.converged()
-    assert world.network.wire.carried < 450_000
+    assert world.network.wire.carried < 500_000
     assert world.nodes[1].runner is not None
     shown = world.nodes[1].runner.groups[CHANNEL].sessions.shown
     assert [one.got for one in shown] == [0] * len(shown), "something came by other sessions"
@@ -93,8 +100,10 @@ def test_a_line_comes_within_a_few_trips_while_the_history_does() -> None:
 
     for line in range(18):
         world.write_text(0, f"line {line}")
-        began, newest = world.now, world.logs()[0][-1][1]
-        while newest not in world.nodes[1].disk.rows and world.now < began + 2 * MINUTE:
+        began = world.now
+        world.run(SECOND)
+        _, newest = world.logs()[0][-1]
+        while not is_shown(world, 1, newest) and world.now < began + 2 * MINUTE:
             world.run(SECOND)
         took.append(world.now - began)
         world.run(10 * SECOND)
