@@ -24,6 +24,7 @@ from sync.sessions.brought import LOOKED_AFTER
 from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
 from sync.sessions.fetching import Expected, Fetching
+from sync.sessions.handshake import SyncKind, kind_named
 from sync.sessions.holdings import Holdings
 from sync.sessions.page_values import CheckPage, LoadNewestEntries, PageChecked
 from sync.sessions.protocol import (
@@ -312,7 +313,7 @@ class Sessions:
             session.look_back(start.span, now + offset, to_now=start.to_now)
         if session.key in self.running:
             return [self._close(session, "put off: another session with this peer runs", now)]
-        if self._blocked(session.key.plane):
+        if self._blocked(session.key.plane) or self._takes_no_state(session):
             return [self._close(session, BUSY, now, benign=True)]
         if start.why == SHARE:
             window = shares.window(peer, len(self._fetching.linked), now)
@@ -360,6 +361,12 @@ class Sessions:
             effects += self._end(running, "put off: the peer began one too", now, benign=True)
         self.running[session.key] = session
         return effects + self._begin_once_settled(session, offered.payloads_max, now)
+
+    def _takes_no_state(self, session: Session) -> bool:
+        """Return whether a session is of state alone and its peer is just given a snapshot."""
+        given = self.by_peer.get(session.peer)
+        kind = None if given is None else kind_named(given.protocol.name)
+        return kind is SyncKind.SNAPSHOT and session.key.plane is Plane.STATE
 
     def _on_linked_again(self, peer: PeerId, now: Nanos) -> list[Effect]:
         """The peer made a new link: a session that has been silent is on a network that is gone."""

@@ -366,11 +366,10 @@ def _handshake(
     """Return our handshake; of the messages it tells what is frozen, and what lacks just now."""
     view: LogView = opening.log  # type: ignore[assignment]  # the group's own
     state: StateView = opening.state  # type: ignore[assignment]
-    opens = opening.role is Role.INITIATOR
     tree, held, heights = state.registers.tree, opening.held.digest, opening.heights()
     log = LogState(
         held.root,
-        0 if view.is_empty and opens else held.count,  # our own lines are no history
+        0 if view.is_empty else held.count,  # our own lines are no history
         opening.floor,
         tuple(sorted(bytes.fromhex(one) for one in view.heads())),
         len(view.wanted()),

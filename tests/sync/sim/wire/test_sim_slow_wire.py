@@ -93,6 +93,29 @@ def test_a_newcomer_has_the_history_once(rate: int, seed: int) -> None:
     assert [one.got for one in shown] == [0] * len(shown), "something came by other sessions"
 
 
+def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut() -> None:
+    """Own lines counted as a history where the source opened the session, and all came anew."""
+    world = arriving(link=replace(SLOW, wire=16_000), newcomers=1, history=600)
+    source, newcomer = world.nodes
+    assert source.identity.peer_id < newcomer.identity.peer_id, "it opens the session"
+    assert world.network.wire is not None
+    world.run(12 * SECOND)
+    world.write_text(1, "a line of the newcomer's")
+    world.run(3 * SECOND)
+    world.partition({0}, {1})
+    world.run(40 * SECOND)
+
+    world.heal()
+    world.run(MINUTE)
+
+    assert world.converged()
+    assert world.network.wire.carried < 450_000
+    assert source.runner is not None
+    shown = source.runner.groups[CHANNEL].sessions.shown
+    in_vain = [one for one in shown if one.result == "closed unanswered"]
+    assert len(in_vain) < 2, "it opened streams for state, which comes with the snapshot"
+
+
 @pytest.mark.slow
 def test_a_line_comes_within_a_few_trips_while_the_history_does() -> None:
     world = arriving()
