@@ -642,6 +642,7 @@ class Sessions:
         )
         live.stream, live.exchange, live.moved_at = session.stream, session.exchange, now
         live.stays, session.stays, live.needed = True, False, session.needed
+        live.patience = session.patience  # by which its exchange goes
         session.cards, session.stream, session.exchange = tuple(session.rounds), None, None
         return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane, live.why)]
 

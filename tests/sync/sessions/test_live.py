@@ -66,6 +66,18 @@ def test_what_comes_on_its_stream_reaches_the_exchange_however_late() -> None:
     assert exchange.heard == [b"news"]
 
 
+def test_its_exchange_hears_how_slow_its_link_becomes() -> None:
+    both = together()
+    start(both)
+    session, peer = live(both.one), both.other.peer_id
+
+    both.one.tell(values.LinksTimed(((peer, 2 * SECOND),), 2 * SECOND), NOW)
+
+    [caught_up] = both.one.group.sessions.shown
+    assert caught_up.patience.grown(SECOND) == 2 * SECOND, "by which the exchange goes"
+    assert session.patience is caught_up.patience
+
+
 def test_sessions_catch_up_beside_it() -> None:
     both = together()
     start(both)
