@@ -153,7 +153,11 @@ class Streams:
 
         stream = node.streams.get(wanted.session)
         if self.network.wire is not None and stream is not None:
-            self.network.wire.send((node.number, id(stream)), 0, now, load)
+
+            def left(over: Nanos) -> None:
+                self.schedule(over + READING, partial(load, over + READING))
+
+            self.network.wire.send((node.number, id(stream)), 0, now, left)
             return
         at = max(now, self.uplinks.free_at(node.number)) + READING
         self.schedule(at, partial(load, at))
@@ -214,16 +218,23 @@ class Streams:
         """Send these on a transfer stream of their own, which is ended or left open."""
         stream = Stream(channel, {})
         pushing = Pushing(iter(payloads), ends=ends)
-        if self.network.wire is not None:
+        if (wire := self.network.wire) is not None:
             way = node.number, other.number, channel
             self.pushed.setdefault(way, []).append(stream)
+
+            def over(_: Nanos) -> None:
+                still = [one for one in self.pushed.pop(way, []) if one is not stream]
+                if still:
+                    self.pushed[way] = still
 
             def answered(at: Nanos) -> None:
                 for payload in payloads:
                     self._send_pushed(stream, node, other, payload, at)
                 self._end_push(stream, node, other, pushing, at)
+                if pushing.ends:  # behind all of it
+                    wire.send((node.number, id(stream)), 0, at, over)
 
-            self.dials.dial(node.number, other.number, now, answered, lambda _: None)
+            self.dials.dial(node.number, other.number, now, answered, over)
             return
         if self.uplinks.rate is None:
             for payload in payloads:

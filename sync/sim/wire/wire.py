@@ -71,7 +71,8 @@ class Wire:
                 self._free_at = max(self._free_at, now) + whole
             if not parcel.rest:
                 parcels.popleft()
-                self.schedule(self._free_at, partial(parcel.left, self._free_at))
+                over = max(self._free_at, now)  # of no bytes, once what was before it is
+                self.schedule(over, partial(parcel.left, over))
             if parcels:
                 self._waiting[way] = parcels
         if self._waiting and not self._planned:

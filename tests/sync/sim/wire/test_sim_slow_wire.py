@@ -7,10 +7,12 @@ from msgspec.structs import replace
 
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.manager.registry import PROTOCOLS
+from sync.sessions.protocol import Protocols
 from sync.sim.network import Link
 from sync.sim.rooms import CHANNEL
 from sync.sim.wire.wire import HEADERS, SEGMENT
 from sync.sim.world import Terms, World
+from sync.waku.session import WAKU_SYNC
 from tests.support.grids import with_grid
 from tests.support.storage.archives import archive
 
@@ -162,6 +164,37 @@ def test_what_one_connection_sends_comes_in_order_and_as_fast_as_the_wire_is() -
 
     assert [number for number, _ in came] == list(range(40))
     assert came[-1][1] - began == pytest.approx(40 * (SEGMENT + HEADERS) * SECOND // 8_000, rel=0.1)
+
+
+def test_what_has_no_bytes_is_over_an_idle_wire_at_once_and_never_before() -> None:
+    world = World(2, link=SLOW)
+    wire = world.network.wire
+    assert wire is not None
+    came: list[Nanos] = []
+    world.run(MINUTE)
+
+    wire.send("one", 0, world.now, came.append)
+    world.run(1)
+
+    assert came == [world.now - 1]
+
+
+def test_transfers_that_are_over_are_forgotten() -> None:
+    """Without snapshots messages are pushed."""
+    world = World(
+        2, link=replace(SLOW, wire=100_000), terms=Terms(protocols=Protocols((WAKU_SYNC,)))
+    )
+    world.crash(1)
+    world.preload(0, archive("carol", 40))
+    world.run(5 * SECOND)
+    world.restart(1)
+    world.run(MINUTE)
+
+    assert world.converged()
+    assert world.nodes[1].runner is not None
+    shown = world.nodes[1].runner.groups[CHANNEL].sessions.shown
+    assert sum(one.got for one in shown) == 40
+    assert not world.streams.pushed
 
 
 def test_a_new_connection_waits_for_the_queue_alone_however_much_another_one_sends() -> None:
