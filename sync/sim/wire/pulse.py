@@ -117,6 +117,10 @@ class Pulse:
     def _ponged(self, node: Node, other: Node, end: Heard, at: Nanos) -> None:
         self.heard(node.number, other.number)
         end.trips.append(self.timeline.now - at)
+        self._tell(node)
+
+    def _tell(self, node: Node) -> None:
+        """Tell the machines of a node which of its links are slow, where that has changed."""
         if node.runner is None:
             return
         steps = {
@@ -136,6 +140,8 @@ class Pulse:
         for one, to in ((node.number, other.number), (other.number, node.number)):
             self.wire.forget((one, to))
             self._forget((one, to))
+        self._tell(node)
+        self._tell(other)
         self._again(node, other)
 
     def _again(self, node: Node, other: Node) -> None:

@@ -119,6 +119,17 @@ def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut
 
 
 @pytest.mark.slow
+def test_machines_forget_how_slow_links_were_that_died() -> None:
+    """What they keep has the bound of links (I7), which the world looks after."""
+    world = arriving(link=replace(SLOW, wire=2_000), newcomers=6, history=600)
+
+    world.run(12 * MINUTE)
+
+    assert world.pulse is not None
+    assert world.pulse.died > 10
+
+
+@pytest.mark.slow
 def test_a_line_comes_within_a_few_trips_while_the_history_does() -> None:
     world = arriving()
     took = []
