@@ -31,7 +31,7 @@ async def test_a_snapshot_on_its_way_is_one_bar_with_its_numbers(size: tuple[int
     scene = scenes.newcomer()
     app = scenes.screen_of(scene)
     async with app.run_test(size=size) as pilot:
-        scenes.first_page(scene)
+        scenes.first_pages(scene)
         app._tick()
         await pilot.pause()
         text = shown(app)
