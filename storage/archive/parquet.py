@@ -226,6 +226,9 @@ def writable(directory: Path) -> Iterator[None]:
     Raises:
         LocalError: they cannot be written.
     """
+    shown = os.fsencode(directory.absolute()).decode(errors="replace")
+    if shown != str(directory.absolute()):  # pyarrow cannot open it
+        raise LocalError(f"The name of {shown} is not UTF-8: name another directory.")
     try:
         yield
     except OSError as error:

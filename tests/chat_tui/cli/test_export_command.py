@@ -1,5 +1,6 @@
 """`chat-tui export`: what it refuses, and what the command says."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -148,6 +149,17 @@ async def test_a_place_that_cannot_be_written_is_said_with_the_fix(tmp_path: Pat
 
     assert status == 2
     assert "name another directory" in said
+
+
+async def test_a_place_whose_name_is_no_text_is_said_and_not_made(tmp_path: Path) -> None:
+    await Owner(tmp_path).hold(delivered(*history(1)))
+    out = tmp_path / os.fsdecode(b"inv\xffalid")
+
+    status, said = exported(tmp_path, str(out))
+
+    assert status == 2
+    assert "is not UTF-8: name another directory" in said
+    assert not out.exists()
 
 
 def test_without_pyarrow_the_fix_is_said(tmp_path: Path) -> None:
