@@ -1,6 +1,7 @@
 """Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
@@ -109,14 +110,21 @@ class _Waiting:
 
     messages: dict[MessageId, StoredMessage] = field(default_factory=dict)
     size: int = 0
+    sizes: Counter[PeerId] = field(default_factory=Counter)
+    """Bytes of each author's."""
 
     def add(self, message: StoredMessage) -> None:
         self.messages[message.entry.message_id] = message
         self.size += len(message.payload)
+        self.sizes[message.entry.header.author] += len(message.payload)
 
     def take(self, message_id: MessageId) -> StoredMessage:
         message = self.messages.pop(message_id)
+        author = message.entry.header.author
         self.size -= len(message.payload)
+        self.sizes[author] -= len(message.payload)
+        if not self.sizes[author]:
+            del self.sizes[author]
         return message
 
 
@@ -549,14 +557,14 @@ class Governing:
         self._waiting.add(message)
         entry = message.entry
         gone = list(self.pending.add(_pending(entry.message_id, entry.header)))
-        while (
-            self._waiting.size
-            - sum(len(self._waiting.messages[one.message_id].payload) for one in gone)
-            > PENDING_SIZE_MAX
-        ):
-            gone.append(self.pending.remove(next(iter(self.pending.entries))))
         for one in gone:
             self._waiting.take(one.message_id)
+        while self._waiting.size > PENDING_SIZE_MAX:
+            sizes = self._waiting.sizes
+            most = max(sizes, key=lambda author: (sizes[author], author))
+            gone.append(self.pending.forget_of(Key(bytes.fromhex(most))))
+            self._waiting.take(gone[-1].message_id)
+        for _ in gone:
             self._count(FORGOTTEN)
         return tuple([one.message_id for one in gone])
 

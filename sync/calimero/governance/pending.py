@@ -58,10 +58,10 @@ class Pending:
         for head in entry.heads:
             self._by_head[head].add(entry.message_id)
         if len(self._of_author[entry.author]) > limits.PENDING_OF_AN_AUTHOR_MAX:
-            return (self._forget_of(entry.author),)
+            return (self.forget_of(entry.author),)
         if len(self.entries) > limits.PENDING_MAX:
             most = max(self._of_author, key=lambda key: (len(self._of_author[key]), key))
-            return (self._forget_of(most),)
+            return (self.forget_of(most),)
         return ()
 
     def drain_governance_pending(self, governance: Governance) -> Drained:
@@ -108,7 +108,8 @@ class Pending:
                 del self._by_head[head]
         return entry
 
-    def _forget_of(self, author: Key) -> PendingEntry:
+    def forget_of(self, author: Key) -> PendingEntry:
+        """Let go of the oldest entry of an author who has some."""
         return self.remove(next(iter(self._of_author[author])))
 
 

@@ -502,6 +502,25 @@ def test_lines_that_wait_for_invented_ops_are_bounded_for_each_author() -> None:
     assert any(one.author == key("bob") for one in waiting.entries.values())
 
 
+def test_long_lines_that_wait_drive_out_none_but_their_author_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = history_with_mallory()
+    alice = alice_of(history)
+    rng = random.Random(1)
+    mallory, bob = Author("mallory", alice.channel), Author("bob", alice.channel)
+    for one in (mallory, bob):
+        one.identity, one.peer_id = person(one.name), person(one.name).peer_id
+    alice.hear(bob.write("waits, too", lamport=NOW_MS, governance=[unknown(rng)]))
+    monkeypatch.setattr("sync.group.governing.PENDING_SIZE_MAX", 20_000)
+    for number in range(20):
+        text = f"{number}" + "x" * 4_000
+        alice.hear(mallory.write(text, lamport=NOW_MS + number, governance=[unknown(rng)]))
+
+    waiting = governing(alice).pending.entries.values()
+    assert [one.author for one in waiting] == [key("bob")] + [key("mallory")] * 4
+
+
 def test_lines_that_are_not_let_in_take_so_much_room_and_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
