@@ -120,7 +120,7 @@ def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut
 
 @pytest.mark.slow
 def test_machines_forget_how_slow_links_were_that_died() -> None:
-    """What they keep has the bound of links (I7), which the world looks after."""
+    """The world looks after the bound (I7): no more of them than links."""
     world = arriving(link=replace(SLOW, wire=2_000), newcomers=6, history=600)
 
     world.run(12 * MINUTE)
