@@ -1,5 +1,7 @@
 """Levels of a governed channel on a link: by what is proved, and by who is in."""
 
+from collections import Counter
+
 import pytest
 
 from sync.calimero.governance.keys import EpochSecret
@@ -106,7 +108,7 @@ async def test_a_level_changes_with_who_is_in_and_the_link_stays() -> None:
         await until(lambda: len(bob.pongs) > pongs or _ping(bob), "all of it is read")
         assert not alice.frames
         kinds = {kind for kind, *_ in alice.governance.heard}
-        assert kinds <= {"op", "of one who is out"}, "no heartbeat of his is taken"
+        assert kinds == {"op", "of one who is out", "heartbeat"}, "he may have come in again"
 
         alice.governance.people[bob.me, CLUB] = True
         alice.mesh.channels.weigh_all(CLUB)
@@ -266,8 +268,9 @@ async def test_who_is_out_and_tells_heads_of_before_is_told_so_again_and_not_for
 
         assert {what for *_, what in bob.governance.heard} == {Told.OUT}
         assert len(bob.governance.heard) < NOTICES_BURST
-        assert len(alice.governance.heard) <= NOTICES_BURST + 1
-        assert {kind for kind, *_ in alice.governance.heard} == {"of one who is out"}
+        heard = Counter(kind for kind, *_ in alice.governance.heard)
+        assert heard.keys() == {"of one who is out", "heartbeat"}
+        assert max(heard.values()) <= NOTICES_BURST + 1
 
 
 @pytest.mark.parametrize("bob_dials", [True, False])
