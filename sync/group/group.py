@@ -153,6 +153,8 @@ class Group(Machines):
             return self.feed_sessions(event)
         if isinstance(event, values.PeerJoined):
             effects = self.feed_sessions(event)
+            again = event.peer in self.peers
+            self.state_beats.joined(event.peer, dialled=event.dialled, again=again)
             self.peers.add(event.peer)
             self.relays.linked(event.peer, self.now)
             if self.governing is not None:

@@ -8,7 +8,8 @@ Rules:
    session compares them next, however lately ours has changed.
 4. Of two peers the one with the smaller key begins a session after two beats in a row with another
    root; after the first one since they are linked, if no handshake has told. The other one begins
-   after one more, if nothing came of it.
+   after one more, if nothing came of it; or after two as well if it dialled the link, as it may be
+   that nobody can dial it.
 5. What a peer told while nothing was taken in, since our channel was empty and waited for its
    first handshake, is compared as soon as that is over.
 6. After a session in which they agreed on all that both can judge, roots that still differ are
@@ -58,6 +59,8 @@ class StateBeats:
         """Peers that came and were not told ours."""
         self._differing: dict[PeerId, int] = {}
         """Beats in a row with another root, by peer; those who have just come begin with one."""
+        self._dialled: set[PeerId] = set()
+        """Linked peers that we dialled, and that have not dialled us since."""
         self._unshaken: set[PeerId] = set()
         """Peers with whom no handshake has told the roots since they came."""
         self._agreed: dict[PeerId, _Agreed] = {}
@@ -75,11 +78,18 @@ class StateBeats:
         """Return who is told our root."""
         return sorted(self._differing)
 
+    def joined(self, peer: PeerId, *, dialled: bool, again: bool) -> None:
+        """A peer has a link, or one more, that we `dialled` or that it did."""
+        if not dialled:
+            self._dialled.discard(peer)
+        elif not again:
+            self._dialled.add(peer)
+
     def linked(self, peer: PeerId, now: Nanos) -> None:
         """A peer has come, and understands roots: it is told ours soon."""
         self._new.add(peer)
         self._unshaken.add(peer)
-        self._differing[peer] = BEATS - 1
+        self._differing[peer] = self._enough(peer) - 1 - (self._me > peer)
         self._soon = earlier(self._soon, now + self._rng.randrange(*SOON))
         if self._next is None:
             self._next = now + self._interval()
@@ -87,6 +97,7 @@ class StateBeats:
     def gone(self, peer: PeerId) -> None:
         """A peer has no link any more."""
         self._new.discard(peer)
+        self._dialled.discard(peer)
         self._unshaken.discard(peer)
         self._differing.pop(peer, None)
         self._agreed.pop(peer, None)
@@ -122,7 +133,7 @@ class StateBeats:
             self._differing[peer] = 0
             return False
         self._differing[peer] += 1
-        return self._differing[peer] >= BEATS + (self._me > peer)
+        return self._differing[peer] >= self._enough(peer)
 
     def handshake(self, peer: PeerId, *, differs: bool) -> bool:
         """Take note that a session's handshakes told both roots; return whether to compare them.
@@ -154,6 +165,10 @@ class StateBeats:
         """A session with a peer ended in agreement, but for what one side cannot judge."""
         if peer in self._differing:
             self._agreed[peer] = _Agreed(now + AGAIN_AFTER)
+
+    def _enough(self, peer: PeerId) -> int:
+        """Return how many beats in a row with another root make us begin."""
+        return BEATS + (self._me > peer and peer not in self._dialled)
 
     def _is_agreed(self, peer: PeerId, roots: tuple[bytes, bytes], now: Nanos) -> bool:
         agreed = self._agreed.get(peer)

@@ -256,6 +256,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "StateBeats._agreed": _links,
     "Stating._ahead": stating.AHEAD_MAX,
     "StateBeats._differing": _links,
+    "StateBeats._dialled": _links,
     "StateBeats._unshaken": _links,
     "StateBeats._missed": _links,
     "StateBeats._new": _links,

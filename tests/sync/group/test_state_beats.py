@@ -50,6 +50,22 @@ def test_after_a_link_the_first_other_root_leads_to_a_session_of_the_smaller_key
     assert other.heard(ALICE, THEIRS, OURS, NOW + 31 * SECOND)
 
 
+def test_the_larger_key_needs_no_beat_more_where_it_alone_may_be_able_to_dial() -> None:
+    beats = beats_of(BOB)
+    beats.joined(ALICE, dialled=True, again=False)
+    beats.linked(ALICE, NOW)
+    assert not beats.heard(ALICE, THEIRS, OURS, NOW + SECOND), "the handshake tells as much"
+    assert beats.heard(ALICE, THEIRS, OURS, NOW + 31 * SECOND)
+    assert not beats.heard(ALICE, OURS, OURS, NOW + 61 * SECOND)
+    assert not beats.heard(ALICE, THEIRS, OURS, NOW + 91 * SECOND)
+    assert beats.heard(ALICE, THEIRS, OURS, NOW + 121 * SECOND)
+    assert not beats.heard(ALICE, OURS, OURS, NOW + 151 * SECOND)
+    beats.joined(ALICE, dialled=False, again=True)
+    for number in (6, 7):
+        assert not beats.heard(ALICE, THEIRS, OURS, NOW + number * EVERY), "it dials us, too"
+    assert beats.heard(ALICE, THEIRS, OURS, NOW + 8 * EVERY)
+
+
 def test_later_two_beats_in_a_row_are_needed() -> None:
     beats = beats_of(ALICE, BOB)
     assert not beats.heard(BOB, OURS, OURS, NOW)
