@@ -43,8 +43,9 @@ ENTRIES_MAX: Final = 1_024
 CONTENT_MAX: Final = BODY_MAX + 4_096
 """Bytes of an entry: its body, header and signature."""
 
-MESSAGE_SIZE: Final = 256 * 1024
-"""Bytes of entries after which a message is full: others have their turns in between."""
+MESSAGE_SIZE: Final = 8 * 1024
+"""Bytes of entries after which a message is full. Nothing of one is seen before its last byte: a
+larger one takes longer over a slow wire than its receiver waits for any sign."""
 
 LAMPORT_MAX: Final = 2**64 - 1
 

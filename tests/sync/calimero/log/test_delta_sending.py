@@ -34,12 +34,13 @@ def test_pages_go_from_the_lowest_place_up_and_nothing_goes_twice() -> None:
     first = sending.ask()
     assert first is not None
     assert sending.ask() is None, "one page is on its way"
-    [said] = sending.loaded([row(one) for one in lines[:PAGE]])
+    said = sending.loaded([row(one) for one in lines[:PAGE]])
     second = sending.ask()
     assert second is not None
 
     assert [*first.messages, *second.messages] == [one.entry.message_id for one in lines]
-    assert list(said.contents) == [one.entry.content for one in lines[:PAGE]]
+    contents = [content for message in said for content in message.contents]
+    assert contents == [one.entry.content for one in lines[:PAGE]]
 
 
 def test_what_is_gone_and_what_the_check_does_not_count_is_left_out() -> None:

@@ -118,6 +118,27 @@ def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut
     assert len(in_vain) < 2, "it opened streams for state, which comes with the snapshot"
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_hole_of_many_lines_is_filled_once(seed: int) -> None:
+    """Delta sync put 256 kB into one message: nothing of it was seen in time, and all came anew.
+
+    It took 425 s and 1,699 kB.
+    """
+    world = World(2, seed, replace(SLOW, wire=4_000), Terms(protocols=PROTOCOLS))
+    world.crash(1)
+    past = archive("carol", HISTORY)
+    world.preload(0, past)
+    world.preload(1, past[:400] + past[1_600:])
+    world.run(5 * SECOND)
+    world.restart(1)
+    assert world.network.wire is not None
+
+    world.run(200 * SECOND)
+
+    assert world.converged()
+    assert world.network.wire.carried < 800_000
+
+
 @pytest.mark.slow
 def test_machines_forget_how_slow_links_were_that_died() -> None:
     """The world looks after the bound (I7): no more of them than links."""
