@@ -11,18 +11,18 @@ STALLED_AFTER: Final[Nanos] = 4 * SECOND
 source 10 ms, and nothing else of the channel is fetched meanwhile."""
 
 SLOWER_BY: Final = 4
-"""Times as long as for the slowest page so far another one is waited for, at least: on a slow link
-lost segments alone take seconds, and it is not known to be slow yet."""
+"""Times as long as for the slowest page so far, or the handshakes, another one is waited for, at
+least: on a slow link lost segments alone take seconds, and it is not known to be slow yet."""
 
 SLOW_AFTER: Final[Nanos] = 10 * SECOND
 """Time that is waited for pages in all before the source is too slow; and for each `PACE` bytes
 that come, a second more. So a source cannot keep us from all others by a message at a time, each
 just before it has stalled."""
 
-PACE: Final = 4 * 1024
+PACE: Final = 2 * 1024
 """Bytes a second; a source that is no slower than that may take all the time of a session
-(`sync.sessions.session.SESSION_WITHIN`), and so may one behind 16 kbit/s once its link is known to
-be slow."""
+(`sync.sessions.session.SESSION_WITHIN`), and so may one with 4 kbit/s once its link is known to be
+slow: the part of each of ten newcomers that come at once over one wire of 64 kbit/s."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,11 @@ class PageTimes:
         self._since = now
         left = max(0, self.grown(self._earned) - self._waited)
         return now + min(self._stalled_after, left)
+
+    def shaken(self, now: Nanos) -> None:
+        """Take the time of the handshakes for that of a page: it tells how slow the way is, too."""
+        if self._since is not None:
+            self._slowest, self._since = now - self._since, None
 
     def came(self, now: Nanos) -> None:
         """Count what the page that has come was waited for, if nothing else was done."""

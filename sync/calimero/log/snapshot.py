@@ -273,6 +273,7 @@ class SnapshotReceiver(_End):
             done = self._say(SnapshotDone(), "not needed")
             return [done, self._finished(NOT_EMPTY, Outcome.BENIGN)]
         self._step(ReceivingStep.ASKED)
+        self._times.shaken(now)
         self._expect(now)
         below = "" if self._cursor is None else f" from {self._cursor[0]:,} down"
         asked = self._say(SnapshotRequest(self._cursor, WINDOW), f"asks for all{below}")

@@ -123,10 +123,16 @@ def expired(group: Machines) -> list[values.Effect]:
     peer = snapshots.asks(group.peers, group.now, empty=empty)
     if peer is not None:
         effects.append(session_values.Sought((peer,), EMPTY))
-    if snapshots.is_over(group.now):
+    if snapshots.is_over(group.now) and not (_may_decide(group) and snapshots.waits_on(group.now)):
         snapshots.decide()
         effects += swap(group) if snapshots.staged is not None else []
     return effects
+
+
+def _may_decide(group: Machines) -> bool:
+    """Return whether a session runs whose handshake may yet decide."""
+    speakers, log = group.snapshots.speakers, session_values.Plane.LOG
+    return any(key.plane is log and key.peer in speakers for key in group.sessions.running)
 
 
 def released(group: Machines) -> Sequence[Waits]:

@@ -14,6 +14,10 @@ DECIDED_WITHIN: Final[Nanos] = 5 * SECOND
 """Time in which what arrives in an empty channel waits for the first handshake, which decides
 whether there is to be a snapshot."""
 
+DECIDED_MAX: Final[Nanos] = 30 * SECOND
+"""The same while sessions run that may decide: where many come at once over one slow wire, a
+handshake alone takes longer, and whoever takes in a line before it has no snapshot any more."""
+
 GOES_ON_WITHIN: Final[Nanos] = 120 * SECOND
 """The same once pages are staged, after a cut or a start: somebody has to be found first (as long
 as other history on its way waits, `sync.group.history_loading`). What is staged is on the screen
@@ -77,6 +81,8 @@ class Snapshots:
         """The last peer that left it to us to begin: it is the first to be asked."""
         self._floor: Nanos = 0
         self._wait_until: Nanos | None = None
+        self._waits_since: Nanos | None = None
+        """Since when the first handshake is waited for."""
         self._channel = channel
 
     # --- What others may know ------------------------------------------------------------------
@@ -127,6 +133,13 @@ class Snapshots:
             self._wait_until is not None and now >= self._wait_until
         )
 
+    def waits_on(self, now: Nanos) -> bool:
+        """Wait as long again for a session that may still decide, unless that has been too long."""
+        if self.decided or self._waits_since is None or now >= self._waits_since + DECIDED_MAX:
+            return False
+        self._wait_until = now + DECIDED_WITHIN
+        return True
+
     @property
     def _patience(self) -> Nanos:
         return DECIDED_WITHIN if self.staged is None else GOES_ON_WITHIN
@@ -145,6 +158,7 @@ class Snapshots:
             self.decided = True
         if not self.decided and self._wait_until is None:
             self._wait_until = now + self._patience
+            self._waits_since = now if self._waits_since is None else self._waits_since
 
     def decide(self) -> None:
         """Nothing waits any more, unless a snapshot is on its way."""

@@ -1,6 +1,7 @@
 """Waiting for a snapshot that a peer has left to us to begin: for how long, and who is asked."""
 
 from sync.group.snapshots.staging import (
+    DECIDED_MAX,
     DECIDED_WITHIN,
     SOUGHT_AFTER,
     SOUGHT_AGAIN,
@@ -33,6 +34,17 @@ def test_what_arrives_waits_as_long_again_once_somebody_is_known_to_have_a_histo
     made.seek(OTHER, LEFT + SECOND)
 
     assert made.is_over(LEFT + DECIDED_WITHIN), "once, however many say so"
+
+
+def test_what_arrives_waits_on_while_a_session_may_decide_and_not_for_ever() -> None:
+    made = Snapshots(LOBBY)
+    made.wait(NOW)
+    for waits in range(1, DECIDED_MAX // DECIDED_WITHIN):
+        assert made.is_over(NOW + waits * DECIDED_WITHIN)
+        assert made.waits_on(NOW + waits * DECIDED_WITHIN)
+        assert not made.is_over(NOW + waits * DECIDED_WITHIN)
+    assert made.is_over(NOW + DECIDED_MAX)
+    assert not made.waits_on(NOW + DECIDED_MAX)
 
 
 def test_who_left_it_to_us_is_asked_first_and_then_others_too() -> None:

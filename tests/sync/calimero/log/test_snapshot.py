@@ -195,9 +195,9 @@ def test_a_source_that_sends_a_message_at_a_time_makes_room_for_another_one() ->
 
 
 def test_a_source_that_keeps_the_pace_may_take_any_time() -> None:
-    size = len(encode(page(COUNT - 20, COUNT - 1, 0)))
-    run, number, ended = pages_of(20, size * SECOND // PACE)
-    assert (number, ended) == (COUNT // 20, [])
+    size = len(encode(page(COUNT - 10, COUNT - 1, 0)))
+    run, number, ended = pages_of(10, size * SECOND // PACE)
+    assert (number, ended) == (COUNT // 10, [])
     assert run.receiver.deadline() is not None
 
 
@@ -212,6 +212,13 @@ def test_a_source_whose_pages_take_long_is_given_longer_than_one_that_stops() ->
     [ended] = run.receiver.tick(run.now + SLOWER_BY * 2 * SECOND)
     assert isinstance(ended, Finished)
     assert ended.result == STALLED
+
+
+def test_a_source_whose_handshake_took_long_is_given_longer_for_its_first_page() -> None:
+    run = Snapshot(HISTORY, GATE)
+    run.now += 2 * SECOND
+    run.begin()
+    assert run.receiver.deadline() == run.now + SLOWER_BY * 2 * SECOND
 
 
 def test_what_a_slow_source_sent_is_kept_and_another_one_goes_on() -> None:

@@ -118,6 +118,22 @@ def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut
     assert len(in_vain) < 2, "it opened streams for state, which comes with the snapshot"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_five_newcomers_at_once_take_the_history_as_a_snapshot(seed: int) -> None:
+    """They took in lines before a handshake was over, or gave the source up: all came in pieces.
+
+    After 25 minutes, in 12 MB, one of five had it. It alone takes 1.7 MB.
+    """
+    world = arriving(seed, newcomers=5, history=600)
+    assert world.network.wire is not None
+
+    world.run(10 * MINUTE)
+
+    assert world.converged()
+    assert world.network.wire.carried < 5_000_000
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_hole_of_many_lines_is_filled_once(seed: int) -> None:
     """Delta sync put 256 kB into one message: nothing of it was seen in time, and all came anew.
