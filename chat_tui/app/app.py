@@ -26,6 +26,7 @@ from textual.widgets import Static, TextArea
 from chat_tui.app import settings_effects
 from chat_tui.app.frame import Surroundings
 from chat_tui.app.input_queue import Inputs
+from chat_tui.app.late_answers import LateAnswers
 from chat_tui.app.overlays import Overlays
 from chat_tui.app.unsaved_lines import Input
 from chat_tui.client.chat import Chat
@@ -48,6 +49,7 @@ from chat_tui.transcript.layout_options import taste_of
 from chat_tui.transcript.scroll_marks import MarkedReader
 from chat_tui.widgets.composer import Composer, is_laid_out
 from chat_tui.widgets.messages import (
+    AnswerWanted,
     ChannelChosen,
     DebugClosed,
     Enlarged,
@@ -158,6 +160,7 @@ class ChatApp(Overlays):
         self._around = Surroundings(
             self.reading, self.composer, self._unseen, glyphs, self._debug_pane
         )
+        self._late = LateAnswers(self._around.status, self._is_busy)
 
     @cached_property
     def _commands(self) -> "Commands":
@@ -338,9 +341,12 @@ class ChatApp(Overlays):
         at = At(line.channel)
         if line.channel == self._channel:
             at = At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
-        return await self._commands.run(line.text, at)
+        with self._late.at_work(line):
+            return await self._commands.run(line.text, at)
 
     def _answer(self, line: Input, result: Result) -> None:
+        if is_command(line.text):
+            self._late.forget()
         if (taken := result.took_up) is not None:
             self._feed.conversation(taken.channel).take_up(taken.position)
         if result.quit:
@@ -360,15 +366,35 @@ class ChatApp(Overlays):
             if result.wrote:
                 self.transcript.unselect()
             self._read_newest()
-        if result.found is not None:
+        if (open_it := self._opener(line, result)) is not None:
+            self._late.show(line, open_it)
+        elif result.found is not None:
             self.reading.show(result.found)
-        elif result.action is not None:
-            self.call_next(self.run_action, result.action)
-        elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
-            self._show_text(line.text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._around.answer(result.text, result.then)
+        elif result.ok:
+            self._late.remind()
         self._tick()
+
+    def _opener(self, line: Input, result: Result) -> Callable[[], object] | None:
+        """Return what opens the answer to a line where that takes the keys; None where not."""
+        if result.found is not None:
+            found = result.found
+            return partial(self.reading.show, found) if self.reading.takes_keys(found) else None
+        if result.action is not None:
+            return partial(self.call_next, self.run_action, result.action)
+        if "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
+            title = line.text.partition(" ")[0]
+            return partial(self._show_text, title, lambda: Content(result.text))
+        return None
+
+    def _is_busy(self) -> bool:
+        """Return whether somebody writes, or looks at a screen that they opened."""
+        return bool(self.composer.text.strip()) or len(self.screen_stack) > 1
+
+    @on(AnswerWanted)
+    def _open_late_answer(self) -> None:
+        self._late.open()
 
     def _put_back(self, line: Input) -> None:
         """Give a line back to who typed it, where it was typed."""

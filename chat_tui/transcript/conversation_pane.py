@@ -164,6 +164,13 @@ class Reading(Vertical):
             case View(what):
                 self.act_on_selected(what)
 
+    @staticmethod
+    def takes_keys(found: "Found") -> bool:
+        """Return whether showing this takes the keys from who writes: a list, a hit, a place."""
+        from chat_tui.model.command_findings import Acted, View
+
+        return not isinstance(found, Acted | View) or found == View("bare")
+
     def leave(self) -> bool:
         """Leave the search and the selection; returns whether there was anything to leave."""
         is_busy = self._is_busy

@@ -20,7 +20,7 @@ from chat_tui.text.safe_text import without_controls
 from chat_tui.text.slash import is_command
 from chat_tui.text.times import count
 from chat_tui.widgets.completion import special
-from chat_tui.widgets.messages import NewestWanted, Refused, Submitted
+from chat_tui.widgets.messages import AnswerWanted, NewestWanted, Refused, Submitted
 from chat_tui.widgets.styled_once import StyledOnce
 from sync.machine import ChannelId
 
@@ -317,6 +317,7 @@ class Composer(StyledOnce):
             return
         text = self.text
         if not text.strip():
+            self.post_message(AnswerWanted())
             return
         self._history.add(text)
         self._fill("")

@@ -83,6 +83,10 @@ class NewestWanted(Message):
     """The person pressed End with nothing written."""
 
 
+class AnswerWanted(Message):
+    """The person pressed Enter with nothing written: an answer may wait for that."""
+
+
 @dataclass(eq=False, repr=False)
 class CursorMoved(Message):
     """The cursor went to another message of the transcript, or (None) was given up.
