@@ -15,6 +15,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ASK_ABOVE_MB
 from chat_tui.text.safe_text import clean_nick
 from chat_tui.text.times import KILOBYTE, size
+from chat_tui.wording.person import stored
 from storage.sqlite.authors import AuthorStore, Taken
 from storage.sqlite.database import Database
 from sync.entries.identity import short_fingerprint
@@ -90,6 +91,6 @@ class AuthorSizes:
         key, person = short_fingerprint(author), self._book.people.get(author)
         who = f"{clean_nick(person.nick)} ({key})" if person is not None else key
         return (
-            f"{who} has {taken.messages:,} messages here, {size(taken.bytes)}. /block {key} keeps "
+            f"{who} has {stored(taken.messages)} here, {size(taken.bytes)}. /block {key} keeps "
             "further ones out; if that is fine, do nothing: you are asked once."
         )

@@ -29,7 +29,7 @@ from chat_tui.wording.json_events import (
 )
 from chat_tui.wording.replies import quote
 from chat_tui.wording.sentences import find
-from sync.errors import ChatError, LocalError
+from sync.errors import ChatError, LocalError, StorageError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event, Line, OpShown, StateShown
@@ -93,7 +93,10 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             await client.set_aside(_places(messages))
             yield {"event": "set aside"}
         case {"do": "status"}:
-            yield {**snapshot(client.snapshot(), Namer(client.snapshot)), "running": True}
+            shown = _shown(client)
+            with suppress(StorageError):  # what the disk refuses is among what is shown
+                await _count_lines(client, shown)
+            yield {**shown, "running": True}
         case _:
             raise LocalError("The open chat does not know this request; it is an older version.")
 
@@ -121,11 +124,19 @@ def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
 
 async def offline_status(client: Client) -> Json:
     """Return what the disk alone knows: nobody has this profile open."""
-    name = Namer(client.snapshot)
-    shown = {**snapshot(client.snapshot(), name), "running": False}
+    shown = _shown(client)
+    await _count_lines(client, shown)
+    return {**shown, "running": False}
+
+
+def _shown(client: Client) -> Json:
+    return snapshot(client.snapshot(), Namer(client.snapshot))
+
+
+async def _count_lines(client: Client, shown: Json) -> None:
+    """Put the lines of each channel in: edits and reactions, which memory counts too, are none."""
     for info in shown["channels"]:
         info["messages"] = await client.history.count(info["id"])
-    return shown
 
 
 async def _channel(client: Client, name: object) -> ChannelId:

@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.memberships import name_in
-from chat_tui.commands.command import At, Command, Result, required
+from chat_tui.commands.command import At, Command, Result, lines_counted, required
 from chat_tui.wording import rights, sentences
 from sync.errors import LocalError
 from sync.view.governance_infos import GovernanceInfo, Right, Role
@@ -153,7 +155,9 @@ async def channel(chat: Chat, rest: str, _at: At) -> Result:
 
 async def channels(chat: Chat, _rest: str, _at: At) -> Result:
     """List our channels."""
-    return Result(text=sentences.channels(chat.snapshot()))
+    snapshot = chat.snapshot()
+    counted = tuple([await lines_counted(chat, info) for info in snapshot.channels])
+    return Result(text=sentences.channels(replace(snapshot, channels=counted)))
 
 
 ROWS: Final = (

@@ -1,14 +1,16 @@
 """A /command, its context and its result, with the helpers that all commands share."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from chat_tui.client.chat import Chat
 from sync.errors import ChatError, LocalError, StorageError
 from sync.machine import ChannelId, MessageId
-from sync.view.view import Line, Snapshot
+from sync.view.view import ChannelInfo, Line, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.model.command_findings import Found
@@ -57,6 +59,16 @@ class At(Struct, frozen=True):
     or those that others wait for."""
     answers: MessageId | None = None
     """The message that a text answers, where a script names one."""
+
+
+async def lines_counted(chat: Chat, info: ChannelInfo) -> ChannelInfo:
+    """Return a channel with the number of its lines: that of memory has edits and reactions too.
+
+    A disk that cannot be read leaves that number; what it refuses is said elsewhere.
+    """
+    with suppress(StorageError):
+        return replace(info, messages=await chat.history.count(info.channel))
+    return info
 
 
 Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]

@@ -5,8 +5,7 @@ from typing import Final
 from chat_tui.client.chat import Chat
 from chat_tui.client.peer_names import peer_named
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.text.times import count
-from chat_tui.wording import sentences
+from chat_tui.wording import person, sentences
 from sync.errors import LocalError
 from sync.view.view import PeerInfo, PeerState, Snapshot, Trust
 
@@ -22,7 +21,7 @@ async def forget(chat: Chat, rest: str, _at: At) -> Result:
     _check(snapshot, peer, insists=bool(word))
     name = sentences.name_of(snapshot, peer.peer)
     await chat.people.forget(peer.peer)
-    wrote = f" ({count(peer.stored_messages, 'message')})" if peer.stored_messages else ""
+    wrote = f" ({person.stored(peer.stored_messages)})" if peer.stored_messages else ""
     text = f"{name} is forgotten. What they wrote stays here{wrote}; who comes is listed again."
     direct = next((one for one in snapshot.channels if one.direct == peer.peer), None)
     if direct is not None:

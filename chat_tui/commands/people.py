@@ -3,7 +3,7 @@
 from typing import Final
 
 from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, required
+from chat_tui.commands.command import At, Command, Result, lines_counted, required
 from chat_tui.settings.schema import COLOUR, STATUS
 from chat_tui.text.addresses import parse_address
 from chat_tui.wording import person, sentences
@@ -43,7 +43,9 @@ async def status(chat: Chat, rest: str, at: At) -> Result:
         return Result(text=f"Your status is set; all see it.{away if chat.snapshot().away else ''}")
     snapshot = chat.snapshot()
     lines = [*person.disk_lines(snapshot, 0), *person.warning_lines(snapshot)]
-    lines.append(sentences.status(snapshot, sentences.find(snapshot, at.channel)))
+    if (info := sentences.find(snapshot, at.channel)) is not None:
+        info = await lines_counted(chat, info)
+    lines.append(sentences.status(snapshot, info))
     if mine := chat.settings[STATUS]:
         lines.append(f"Your status: {mine}")
     return Result(text="\n".join(lines))

@@ -40,8 +40,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     if status := sentences.status_of(snapshot, peer.peer):
         rows["status"] = status
     if peer.stored_messages:
-        stored = f"{count(peer.stored_messages, 'message')} of theirs, {size(peer.stored_bytes)}"
-        rows["on disk"] = stored
+        rows["on disk"] = f"{stored(peer.stored_messages)} of theirs, {size(peer.stored_bytes)}"
     if forks := contradictions.of_author(snapshot.contradictions, peer.peer):
         rows["forks"] = forks
     if peer.logs is not None:
@@ -49,6 +48,11 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     if refused := snapshot.refused.get(peer.peer):
         rows["refused"] = f"{count(refused, 'bad input')} of theirs"
     return "\n".join(f"{word:<10}{text}" for word, text in rows.items())
+
+
+def stored(messages: int) -> str:
+    """Return how much of somebody is on the disk, where edits and reactions are counted too."""
+    return count(messages, "message or change", "messages and changes")
 
 
 def announced_logs(logs: LogsInfo) -> str:

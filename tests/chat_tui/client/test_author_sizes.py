@@ -63,9 +63,9 @@ async def test_a_person_is_asked_once_about_who_takes_more_than_they_have_set(
 
     [asked] = told
     assert isinstance(asked, Notice)
-    assert "has 75 messages here, 1.1 MB. /block" in asked.text
+    assert "has 75 messages and changes here, 1.1 MB. /block" in asked.text
     whois = dossier.whois(shown, shown.peers[0])
-    assert "on disk   75 messages of theirs, 1.1 MB" in whois
+    assert "on disk   75 messages and changes of theirs, 1.1 MB" in whois
 
 
 @pytest.mark.parametrize("why", ["off", "mine", "blocked"])

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from chat_tui.cli.main import cli
 from chat_tui.client import control_client, control_server
+from chat_tui.commands.command import At
+from chat_tui.commands.table import Commands
 from chat_tui.wording.json_events import Json
 from storage.profile.profile import Profile
 from sync.errors import LocalError
@@ -250,6 +252,19 @@ async def test_status_is_the_snapshot(tmp_path: Path) -> None:
         assert reply["running"] is True
         assert reply["participant"] == alice.identity.peer_id
         assert [info["channel"] for info in reply["channels"]] == ["#lobby"]
+
+
+async def test_status_counts_the_same_lines_whether_a_chat_runs_or_not(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
+        assert alice.first_channel is not None
+        await alice.send_text(alice.first_channel, "one")
+        at = At(alice.first_channel)
+        edited = await Commands(alice).run("/edit once", at)
+        [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)
+
+    assert edited.ok
+    assert alice.snapshot().channels[0].messages == 2
+    assert [info["messages"] for info in reply["channels"]] == [1]
 
 
 async def test_status_without_a_running_chat_counts_what_is_on_disk(tmp_path: Path) -> None:

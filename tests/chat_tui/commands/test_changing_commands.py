@@ -56,6 +56,21 @@ async def test_without_an_id_the_own_newest_is_edited_and_everybody_sees_it() ->
     assert ("mine one", False, False, 0) in await table.bobs()
 
 
+async def test_status_and_channels_count_lines_and_no_changes() -> None:
+    table = Table()
+    ids = await table.ids()
+
+    await table.run("/edit better words")
+    await table.run(f"/react {ids['bob two']} :+1:")
+    await table.run(f"/delete {ids['mine one']}")
+    status, channels = await table.run("/status"), await table.run("/channels")
+
+    assert len(await table.lines()) == 4
+    assert table.chat.snapshot().channels[0].messages == 7
+    assert ": 4 messages, " in status.text
+    assert " · 4 messages · " in channels.text
+
+
 async def test_without_a_text_the_one_of_now_is_offered() -> None:
     table = Table()
 
