@@ -15,6 +15,7 @@ from chat_tui.text.mentions import mentions
 from chat_tui.text.namesakes import Names
 from chat_tui.text.safe_text import clean_text
 from chat_tui.wording.acts import sentence
+from chat_tui.wording.renames import Renames
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.view.view import (
     AheadShown,
@@ -59,6 +60,10 @@ PAINT_SELDOM_S: Final = 0.5
 MENTIONS_MAX: Final = 10_000
 """Unread messages of a channel that are counted as addressed to the reader; their ids take 2 MB."""
 
+RENAMES_MAX: Final = 3
+"""Names that one person takes until they leave, and are told: each takes the line above the input
+for some seconds."""
+
 EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""
 
@@ -72,6 +77,7 @@ class Feed:
         """Whether acts may have the reader's name of before."""
         self._names = Names()
         self._told_apart = self._names.shared
+        self._renames = Renames(most=RENAMES_MAX)
         self._conversations: dict[ChannelId, Conversation] = {}
         self._mentions: defaultdict[ChannelId, set[MessageId]] = defaultdict(set)
         """Unread messages that have the reader's name, as they are now."""
@@ -246,6 +252,8 @@ class Feed:
             case Notice():
                 news.notices.append(event)
             case PeerShown(peer, nick, state):
+                if renamed := self._renames.heard(event, self._names.called):
+                    news.notices.append(Notice(renamed))
                 self._names.hear(peer, nick)
                 news.around = True
                 if state is PeerState.UP:
