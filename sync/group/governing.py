@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from sync.calimero.governance import limits
+from sync.calimero.governance.act_pages import ActPages
 from sync.calimero.governance.catch_up import (
     GroupDeltaRequest,
     GroupDeltaResponse,
@@ -66,8 +67,8 @@ from sync.group.heartbeats import Heartbeats
 from sync.group.records import DROPPED_MAX, StoredMessage, StoredOp
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
-LOADED_AT_ONCE: Final = 1_024
-"""Ops that are loaded for one page: 256 KiB of the shortest."""
+SHORTEST: Final = 256
+"""Bytes that an op has at least, about: no more are loaded for a page than fill it."""
 
 PENDING_SIZE_MAX: Final = 16 * 1024 * 1024
 """Bytes of a channel's waiting entries: an honest line has a few hundred."""
@@ -144,6 +145,7 @@ class Governing:
         self.answers = Answers()
         """Decisive answers of the projection, for the definition to check."""
         self.catch_ups = CatchUps()
+        self._pages = ActPages()
         self._observed: set[PeerId] = set()
         """Authors of entries that were let in."""
         self.dropped: dict[MessageId, Dropped] = {}
@@ -432,13 +434,14 @@ class Governing:
                 self.beats.was_asked(peer)
         elif not newest:
             owed_ids = self._of_departure(key, owed_ids)
-        ids = tuple(owed_ids[:LOADED_AT_ONCE])
+        ids = tuple(owed_ids[: self._pages.asked(peer, now) // SHORTEST + 1])
         return [values.LoadOps(peer, ids, more=len(owed_ids) > len(ids))]
 
     def answer(self, loaded: values.OpsLoaded, now: Nanos) -> list[values.Effect]:
         """Send a page of the ops that were loaded."""
-        first = page(loaded.contents)
+        first = page(loaded.contents, self._pages.most(loaded.peer))
         whole = GroupDeltaResponse(first.ops, first.has_more or loaded.more)
+        self._pages.gave(loaded.peer, now, more=whole.has_more)
         payload = encode_response(whole)
         self.catch_ups.gave(
             loaded.peer, now, ops=len(whole.ops), size=len(payload), last=not whole.has_more

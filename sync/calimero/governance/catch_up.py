@@ -92,13 +92,13 @@ def owed(governance: Governance, known_heads: Iterable[OpId]) -> list[OpId]:
     return [governance.dag.acts[number].id for number in bits(governance.dag.whole & ~known)]
 
 
-def page(contents: Iterable[bytes]) -> GroupDeltaResponse:
-    """Return the first page of ops; at least one op, if there is one."""
+def page(contents: Iterable[bytes], most: int) -> GroupDeltaResponse:
+    """Return the first page of ops, of `most` bytes; at least one op, if there is one."""
     ops: list[bytes] = []
     size = 0
     for content in contents:
         size += COUNTED_SIZE + len(content)
-        if ops and size > limits.PAGE_SIZE_MAX:
+        if ops and size > most:
             return GroupDeltaResponse(tuple(ops), has_more=True)
         ops.append(content)
     return GroupDeltaResponse(tuple(ops), has_more=False)

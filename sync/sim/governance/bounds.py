@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sync.calimero.governance import limits
+from sync.calimero.governance import act_pages, limits
 from sync.calimero.governance.pending import Dropped
 from sync.entries.entry import GOVERNANCE_MAX
 from sync.group import catch_ups, governing
@@ -27,6 +27,7 @@ def _links(scale: Scale) -> int:
 
 
 GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
+    "ActPages._given": act_pages.PULLS_MAX,
     "Answers._waiting": limits.ANSWERS_UNCHECKED_MAX,
     "Answers.divergences": 3,  # one for each plane
     "CatchUps._latest": catch_ups.SHOWN_MAX,

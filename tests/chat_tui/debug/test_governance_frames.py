@@ -3,6 +3,7 @@
 import pytest
 
 from chat_tui.debug.frame_text import decoded
+from sync.calimero.governance import limits
 from sync.calimero.governance.catch_up import (
     GroupDeltaRequest,
     encode_heartbeat,
@@ -43,7 +44,7 @@ def test_a_heartbeat_says_how_many_ops_and_heads() -> None:
 
 def test_a_question_and_a_page_say_what_is_asked_and_given() -> None:
     asked = encode_request(GroupDeltaRequest(HISTORY.governance.group, (ADDED.id,)))
-    given = encode_response(page([op.content for op in HISTORY.ops]))
+    given = encode_response(page([op.content for op in HISTORY.ops], limits.PAGE_SIZE_MAX))
     ask = decoded(frame(FrameKind.CATCH_UP, encode(Message(Payload.GROUP_DELTA_REQUEST, asked))))
     ops = decoded(frame(FrameKind.CATCH_UP, encode(Message(Payload.GROUP_DELTA_RESPONSE, given))))
 

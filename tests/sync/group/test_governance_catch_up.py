@@ -18,7 +18,7 @@ from sync.calimero.governance.catch_up import (
 from sync.calimero.governance.ops import GroupId, Invite, Leave, OpId, Role, SignedGroupOp
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.heartbeats import EVERY, NEWS_AFTER
+from sync.group.heartbeats import EVERY, NEWS_AFTER, PULL_FOR
 from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from tests.support.sync.entries import Author
 from tests.support.sync.governed import History, person, ticket_of
@@ -225,6 +225,31 @@ def test_many_ops_come_in_pages_and_a_cut_of_the_link_goes_on_where_it_was(
     assert heads(bob) == heads(alice)
     brought = only(values.StoreOp, room.carried)
     assert len(brought) == len({one.content for one in brought}) == len(history.ops) - 2
+
+
+@pytest.mark.parametrize(("rate", "most"), [(8_000, 60), (10_000_000, 7)])
+def test_pages_fit_through_a_slow_link_and_grow_on_a_fast_one(rate: int, most: int) -> None:
+    """At 64 kbit/s a full page takes 33 s, and nobody waits so long for one."""
+    history = full(1_000)
+    alice, bob = member("alice", history, history.ops), member("bob", history, history.ops[:2])
+    assert bob.group.governing is not None
+    now, pages = NOW, 0
+    asked = bob.group.governing.request_on(alice.peer_id, now)
+    while asked:
+        (request,) = only(values.RequestOps, asked)
+        given = alice.tell(values.OpsRequested(bob.peer_id, request.payload, newest=True), now)
+        (load,) = only(values.LoadOps, given)
+        loaded = values.OpsLoaded(bob.peer_id, alice.disk.load_ops(load.ops), load.more)
+        (answer,) = only(values.AnswerOps, alice.tell(loaded, now))
+        takes = SECOND * len(answer.payload) // rate
+        assert takes < PULL_FOR
+        now += takes
+        pages += 1
+        came = bob.tell(values.OpsAnswered(alice.peer_id, answer.payload), now)
+        asked = only(values.RequestOps, came)
+
+    assert heads(bob) == heads(alice)
+    assert pages <= most
 
 
 def test_a_line_that_waits_has_its_author_asked_at_once() -> None:

@@ -99,7 +99,7 @@ def caught_up(asking: Governance, answering: Governance, history: History) -> in
     by_id = {op.id: op for op in history.ops}
     for pages in range(1, 1_000):
         ids = owed(answering, known_heads(asking))
-        answer = page(by_id[one].content for one in ids)
+        answer = page((by_id[one].content for one in ids), limits.PAGE_SIZE_MAX)
         by_content = {op.content: op for op in history.ops}
         for content in answer.ops:
             received = asking.receive(by_content[content])
@@ -175,6 +175,10 @@ def test_a_request_names_the_newest_of_too_many_heads(monkeypatch: pytest.Monkey
 def test_a_page_has_at_least_one_op() -> None:
     large = bytes(limits.OP_SIZE_MAX)
 
-    assert page([]) == GroupDeltaResponse((), has_more=False)
-    assert page([large] * 9).has_more
-    assert 0 < len(encode_response(page([large] * 9))) <= limits.PAGE_SIZE_MAX + 16
+    assert page([], limits.PAGE_SIZE_MAX) == GroupDeltaResponse((), has_more=False)
+    assert page([large] * 9, limits.PAGE_SIZE_MAX).has_more
+    assert (
+        0
+        < len(encode_response(page([large] * 9, limits.PAGE_SIZE_MAX)))
+        <= limits.PAGE_SIZE_MAX + 16
+    )
