@@ -140,19 +140,19 @@ class Parted:
         self._finish()
         assert len(self.history.ops) == size.acts
         assert self.removals == size.removals
-        assert self.history.governance.now.size == size.members
+        assert self.history.governance.now.room.size == size.members
 
     @property
     def _lacked(self) -> int:
         """Acts that it still takes to have all removals and members."""
         removals = self.size.removals - self.removals
-        return removals + abs(self.size.members + removals - self.history.governance.now.size)
+        return removals + abs(self.size.members + removals - self.history.governance.now.room.size)
 
     def _finish(self) -> None:
         """Remove and let in whom it takes, by an owner who knows all acts."""
         while self.removals < self.size.removals:
             self._take(self.history.made("alice", self.history.removal(self._somebody())))
-        while self.history.governance.now.size < self.size.members:
+        while self.history.governance.now.room.size < self.size.members:
             who = self._newcomer()
             self._take(self.history.made("alice", Add(key(who), noise(who), Role.MEMBER)))
 
@@ -186,7 +186,7 @@ class Parted:
         present = [name for name in self.names if state.role(key(name))]
         chance = rng.random()
         owner = rng.choice(["alice", "trent"])
-        if governance.now.size < self.size.members and chance < ADDED_SHARE + JOINED_SHARE:
+        if governance.now.room.size < self.size.members and chance < ADDED_SHARE + JOINED_SHARE:
             who = self._newcomer()
             if chance < JOINED_SHARE and self.code is not None:
                 return who, self.history.joining(who, self.code, "code")
@@ -230,7 +230,7 @@ def _start(history: History, params: Params) -> Iterator[Result]:
     assert there.size == params["members"]
     tracemalloc.start()
     kept = _restored(channel, stored, Stopwatch())
-    assert kept.now.size == there.size
+    assert kept.now.room.size == there.room.size
     memory = tracemalloc.get_traced_memory()[0] / 1e6
     tracemalloc.stop()
     assert len(kept.dag) == len(stored)

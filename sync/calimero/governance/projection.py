@@ -16,6 +16,7 @@ from sync.calimero.governance.dag import ADMINS, OTHERS, Act, Dag, bits
 from sync.calimero.governance.ops import Access, Invite, Join, Key, OpId, Policy, Role
 from sync.calimero.governance.outcomes import Reason
 from sync.calimero.governance.relations import POLICY_FIELDS, Relations
+from sync.calimero.governance.room import Room, changed, everybody
 from sync.calimero.governance.standing import Folds, Standing
 
 __all__ = ["Reason"]  # what is only passed on
@@ -41,15 +42,20 @@ class State(Struct, frozen=True):
     cut: int
     counting: int
     voids: dict[int, Loss]
-    folded: dict[Key, Standing]
-    """Everybody who was ever in; before those are left out for whom there is no room."""
-    people: dict[Key, Standing]
-    """Everybody who was ever in."""
-    size: int
-    """People in, before those are left out for whom there is no room."""
+    room: Room
     policy: Policy
     epoch: int
     """The op that began the newest epoch; the genesis began the first."""
+
+    @property
+    def folded(self) -> dict[Key, Standing]:
+        """Everybody who was ever in; before those are left out for whom there is no room."""
+        return self.room.folded
+
+    @property
+    def people(self) -> dict[Key, Standing]:
+        """Everybody who was ever in."""
+        return self.room.people
 
     def role(self, key: Key) -> Role:
         """Return somebody's role; `NONE` if they are not in."""
@@ -124,19 +130,17 @@ class Projection:
         if loss := self._loss(act, state.counting):
             return replace(state, cut=cut, voids={**state.voids, act.number: loss})
         counting = state.counting | act.bit
-        folded, size = state.folded, state.size
+        room = state.room
         if targets := act.targets:
-            folded = folded.copy()
+            standings = {}
             for target in targets:
-                before = folded.get(target)
                 standing = self.folds.person(target, self.relations.about[target] & counting)
                 assert standing is not None
-                folded[target] = standing
-                size += standing.member - (before is not None and before.member)
+                standings[target] = standing
+            room = changed(self.dag, room, standings)
         policy = state.policy if not any(act.judgement.touched) else self._policy(counting)
-        people = state.people if folded is state.folded else self._people(folded, size)
         epoch = self._newer_epoch(state.epoch, act.number)
-        return State(cut, counting, state.voids, folded, people, size, policy, epoch)
+        return State(cut, counting, state.voids, room, policy, epoch)
 
     def _anew(self, cut: int) -> State:
         """Return the state at a cut, made from nothing."""
@@ -160,15 +164,12 @@ class Projection:
         for person, about in relations.about.items():
             if standing := self.folds.person(person, about & counting):
                 folded[person] = standing
-        size = sum(standing.member for standing in folded.values())
         epoch = 0
         for number in relations.epochs:
             if counting >> number & 1:
                 epoch = self._newer_epoch(epoch, number)
-        return State(
-            cut, counting, voids, folded, self._people(folded, size), size,
-            self._policy(counting), epoch,
-        )  # fmt: skip
+        room = everybody(self.dag, folded)
+        return State(cut, counting, voids, room, self._policy(counting), epoch)
 
     def _loss(self, act: Act, counting: int) -> Loss | None:
         """Return why an op that had the right does not count; None if it does.
@@ -239,23 +240,3 @@ class Projection:
         known = self.dag.acts[one]
         number = 0 if known.epoch is None else known.epoch.number
         return other if (begun.epoch.number, begun.id) > (number, known.id) else one
-
-    def _people(self, folded: dict[Key, Standing], size: int) -> dict[Key, Standing]:
-        """Return everybody, without those who joined last if there is no room for all."""
-        excess = size - limits.MEMBERS_MAX
-        if excess <= 0:
-            return folded
-        acts = self.dag.acts
-        joined = sorted(
-            (
-                (acts[standing.since].place, key)
-                for key, standing in folded.items()
-                if standing.member and isinstance(acts[standing.since].op, Join)
-            ),
-            reverse=True,
-        )
-        people = dict(folded)
-        for _, key in joined[:excess]:
-            standing = folded[key]
-            people[key] = standing._replace(role=Role.NONE, act=standing.since)
-        return people

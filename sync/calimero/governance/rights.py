@@ -80,7 +80,7 @@ def _by_admin(projection: Projection, op: SignedGroupOp, state: State) -> Judgem
             _check_target(key, signer, owners)
             _need(state.role(key) is Role.NONE, Refusal.TARGET_IN)
             _need(given < Role.ADMIN or role is Role.OWNER, Refusal.NOT_OWNER)
-            _need(state.size < limits.MEMBERS_MAX, Refusal.CROWDED)
+            _need(state.room.size < limits.MEMBERS_MAX, Refusal.CROWDED)
         case Remove(keys=keys, epoch=epoch):
             for key in keys:
                 _check_target(key, signer, owners)

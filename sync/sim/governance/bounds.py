@@ -68,8 +68,9 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Relations.setters": 4,  # fields of the policy
     "Relations.threats": _ops,
     "Relations.touches": _ops,
-    "State.folded": _people,
-    "State.people": _people,
+    "Room.folded": _people,
+    "Room.joined": _people,
+    "Room.people": _people,
     "State.voids": _ops,
     "Waiting._children": limits.WAITING_MAX * limits.PARENTS_MAX,
     "Waiting._of_signer": limits.WAITING_MAX,

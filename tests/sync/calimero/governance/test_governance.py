@@ -241,7 +241,7 @@ def test_strangers_and_whoever_has_no_room_cost_no_state() -> None:
         for op in history.ops[1:100]
         for name in ("a stranger", "erin 2")
     ]
-    assert governance.now.size
+    assert governance.now.room.size
     made = governance.projection.anew
     refused = {repr(governance.receive(op)) for op in flood}
 
