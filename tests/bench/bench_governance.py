@@ -227,7 +227,7 @@ def _start(history: History, params: Params) -> Iterator[Result]:
     with watch:
         there = restored.now
     yield at_most("governance_first_state", 1e3 * watch.seconds, "ms", NEW_CUT_MAX_MS, params)
-    assert there.size == params["members"]
+    assert there.room.size == params["members"]
     tracemalloc.start()
     kept = _restored(channel, stored, Stopwatch())
     assert kept.now.room.size == there.room.size
