@@ -196,21 +196,27 @@ def _turned(governance: Governance, before: State, after: State, new: Iterable[A
     }
     people = {target for act in new for target in act.targets}
     people |= {target for number in voids for target in acts[number].targets}
-    if before.people is not before.folded or after.people is not after.folded:
-        people |= after.people.keys()
+    people |= _moved(before, after)
     touched = voids.union(*(bits(about[person]) for person in people))
     earlier = [acts[number] for number in touched if before.cut >> number & 1]
     return [act for act in earlier if then.of(act) != now.of(act)]
 
 
+def _moved(before: State, after: State) -> set[Key]:
+    """Return who has another standing than before, also who has found room, or lost it."""
+    if before.people is after.people:
+        return set()
+    was = before.people
+    moved = {key for key, standing in after.people.items() if was.get(key) != standing}
+    return moved | (was.keys() - after.people.keys())
+
+
 def _changes(before: State | None, after: State, people: People) -> tuple[RoleChange, ...]:
     """Return who has another role than before."""
-    if before is not None and before.people is after.people:
-        return ()
-    everybody = after.people.keys() | (before.people.keys() if before is not None else ())
+    moved = after.people.keys() if before is None else _moved(before, after)
     roles = [
         (key, Role.NONE if before is None else before.role(key), after.role(key))
-        for key in sorted(everybody)
+        for key in sorted(moved)
     ]
     return tuple(
         [

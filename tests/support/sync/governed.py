@@ -219,6 +219,28 @@ def everybody() -> dict[Key, str]:
     return {key(name): name for name in names}
 
 
+def joined_by_many(seed: int) -> History:
+    """Return a channel in which people come in by one code at many cuts, and some are put out."""
+    history, rng = History("alice"), random.Random(seed)
+    history.add("alice", "walter", Role.ADMIN)
+    joins = [history.invite("alice", "code")]
+    for number in range(24):
+        name = f"guest {number}"
+        after = [rng.choice(joins)] if rng.random() < 0.7 else None
+        joined = history.made(name, history.joining(name, joins[0], "code"), after)
+        if isinstance(history.take(joined), Taken):
+            joins.append(joined)
+        other = f"guest {rng.randrange(number + 1)}"
+        chance = rng.random()
+        if chance < 0.2:
+            history.take(history.made(other, Leave(), [rng.choice(joins)]))
+        elif chance < 0.3:
+            history.take(history.made("alice", Add(key(other), noise(other), Role.MEMBER)))
+        elif chance < 0.4:
+            history.take(history.made("walter", history.removal(*{name, other})))
+    return history
+
+
 class RandomHistory:
     """Ops of a channel in three parts of a cut, that meet now and then; seeded."""
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from sync.calimero.governance import limits
 from sync.calimero.governance.ops import Access, Key, Leave, Policy, Role, SetPolicy, SignedGroupOp
 from sync.machine import ChannelId, PeerId
 from sync.view.acts import ActLines, told_of
@@ -17,7 +18,8 @@ from sync.view.governance_infos import (
     RoleChange,
 )
 from sync.view.losses import Losses
-from tests.support.sync.governed import History, RandomHistory, everybody, key
+from tests.support.sync.costs import calls_of
+from tests.support.sync.governed import History, RandomHistory, everybody, joined_by_many, key
 
 ME = PeerId(key("alice").hex())
 
@@ -71,9 +73,14 @@ def test_some_of_these_histories_have_losses() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_told_op_by_op_adds_up_to_what_is_so_in_the_end(seed: int) -> None:
+@pytest.mark.parametrize("crowded", [False, True])
+def test_what_is_told_op_by_op_adds_up_to_what_is_so_in_the_end(
+    seed: int, monkeypatch: pytest.MonkeyPatch, *, crowded: bool
+) -> None:
     """Whoever heard all events shows each act as somebody who reads them all at the end."""
-    whole = RandomHistory(seed, 60).history
+    if crowded:
+        monkeypatch.setattr(limits, "MEMBERS_MAX", 4)
+    whole = joined_by_many(seed) if crowded else RandomHistory(seed, 60).history
     growing = History("alice")
     growing.governance = type(whole.governance)(whole.governance.group)
     growing.ops = []
@@ -97,6 +104,20 @@ def test_what_is_told_op_by_op_adds_up_to_what_is_so_in_the_end(seed: int) -> No
     assert {peer: role for peer, role in roles.items() if role} == {
         who.hex(): one.role for who, one in now.items() if one.member
     }
+
+
+def test_a_join_costs_the_same_however_many_found_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody with a code joins with thousands of keys."""
+    monkeypatch.setattr(limits, "MEMBERS_MAX", 4)
+    history = History("alice")
+    code = history.invite("alice", "code")
+
+    def joins(number: int) -> None:
+        told(history, history.join(f"guest {number}", code, "code"))
+
+    calls = [calls_of(lambda number=number: joins(number)) for number in range(60)]  # type: ignore[misc]
+
+    assert max(calls[40:]) <= max(calls[10:20]) + 10
 
 
 def test_a_batch_tells_each_act_once_in_the_order_of_the_transcript() -> None:

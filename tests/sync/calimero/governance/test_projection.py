@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from sync.calimero.governance import limits
 from sync.calimero.governance.acl_view import Definition
 from sync.calimero.governance.dag import bits
-from sync.calimero.governance.governance import Governance, Taken
-from sync.calimero.governance.ops import Add, Key, Leave, OpId, Policy, Role
+from sync.calimero.governance.governance import Governance
+from sync.calimero.governance.ops import Add, Key, OpId, Policy, Role
 from sync.calimero.governance.projection import Projection, Reason, State
 from tests.support.sync.governed import (
     History,
     RandomHistory,
     everybody,
+    joined_by_many,
     key,
     named_roles,
     noise,
@@ -187,7 +188,7 @@ def test_kept_states_and_folds_are_bounded(monkeypatch: pytest.MonkeyPatch) -> N
 def test_who_has_room_is_the_same_op_by_op_and_anew(seed: int, most: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(limits, "MEMBERS_MAX", most)
-        history = _joined_by_many(seed)
+        history = joined_by_many(seed)
         projection, definition = history.governance.projection, Definition(history.ops)
         for op in history.ops:
             act = history.governance.act(op.id)
@@ -195,28 +196,6 @@ def test_who_has_room_is_the_same_op_by_op_and_anew(seed: int, most: int) -> Non
             led, anew = projection.state(cut), projection._anew(cut)
             assert led.room == anew.room
             assert view(projection, led) == definition.acl_view_at(definition.cut([op.id]))
-
-
-def _joined_by_many(seed: int) -> History:
-    """Return a channel in which people come in by one code at many cuts, and some are put out."""
-    history, rng = History("alice"), random.Random(seed)
-    history.add("alice", "walter", Role.ADMIN)
-    joins = [history.invite("alice", "code")]
-    for number in range(24):
-        name = f"guest {number}"
-        after = [rng.choice(joins)] if rng.random() < 0.7 else None
-        joined = history.made(name, history.joining(name, joins[0], "code"), after)
-        if isinstance(history.take(joined), Taken):
-            joins.append(joined)
-        other = f"guest {rng.randrange(number + 1)}"
-        chance = rng.random()
-        if chance < 0.2:
-            history.take(history.made(other, Leave(), [rng.choice(joins)]))
-        elif chance < 0.3:
-            history.take(history.made("alice", Add(key(other), noise(other), Role.MEMBER)))
-        elif chance < 0.4:
-            history.take(history.made("walter", history.removal(*{name, other})))
-    return history
 
 
 def test_who_joins_last_finds_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
