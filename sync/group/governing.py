@@ -559,7 +559,9 @@ class Governing:
     def _wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
         self._waiting.add(message)
         entry = message.entry
-        gone = list(self.pending.add(_pending(entry.message_id, entry.header)))
+        waiting = _pending(entry.message_id, entry.header)
+        stranger = not self.governance.dag.acts or waiting.author not in self.governance.now.people
+        gone = list(self.pending.add(waiting, stranger=stranger))
         for one in gone:
             self._waiting.take(one.message_id)
         while self._waiting.size > PENDING_SIZE_MAX:

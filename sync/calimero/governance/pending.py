@@ -1,6 +1,6 @@
 """Entries that wait: their authors name ops of governance that are not here yet."""
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -34,13 +34,21 @@ class Drained(Struct, frozen=True):
 
 
 class Pending:
-    """Waiting entries of a channel; whoever floods drives out none but their own."""
+    """Waiting entries of a channel; whoever floods drives out none but their own.
+
+    Strangers count together as one author: keys cost nothing, and of thousands with a line each
+    none has more than a member with two.
+    """
 
     def __init__(self) -> None:
         self.entries: OrderedDict[MessageId, PendingEntry] = OrderedDict()
         self._pulls: dict[MessageId, int] = {}
         self._of_author: dict[Key, OrderedDict[MessageId, None]] = defaultdict(OrderedDict)
         self._by_head: dict[OpId, set[MessageId]] = defaultdict(set)
+        self._of_strangers: OrderedDict[MessageId, None] = OrderedDict()
+        """Entries of those who were never in, as far as was known when they came."""
+        self._of_known: Counter[Key] = Counter()
+        """Numbers of all others, by author."""
 
     def __contains__(self, message_id: MessageId) -> bool:
         return message_id in self.entries
@@ -49,7 +57,7 @@ class Pending:
         """Return the heads that entries wait for and that are not here, sorted."""
         return tuple(sorted(governance.dag.missing(self._by_head)))
 
-    def add(self, entry: PendingEntry) -> tuple[PendingEntry, ...]:
+    def add(self, entry: PendingEntry, *, stranger: bool = False) -> tuple[PendingEntry, ...]:
         """Keep an entry; return those that are forgotten for want of room."""
         if entry.message_id in self.entries:
             return ()
@@ -57,12 +65,21 @@ class Pending:
         self._of_author[entry.author][entry.message_id] = None
         for head in entry.heads:
             self._by_head[head].add(entry.message_id)
+        if stranger:
+            self._of_strangers[entry.message_id] = None
+        else:
+            self._of_known[entry.author] += 1
         if len(self._of_author[entry.author]) > limits.PENDING_OF_AN_AUTHOR_MAX:
             return (self.forget_of(entry.author),)
         if len(self.entries) > limits.PENDING_MAX:
-            most = max(self._of_author, key=lambda key: (len(self._of_author[key]), key))
-            return (self.forget_of(most),)
+            return (self._forget_of_most(),)
         return ()
+
+    def _forget_of_most(self) -> PendingEntry:
+        most = max(self._of_known, key=lambda key: (self._of_known[key], key), default=None)
+        if most is None or len(self._of_strangers) > self._of_known[most]:
+            return self.remove(next(iter(self._of_strangers)))
+        return self.forget_of(most)
 
     def drain_governance_pending(self, governance: Governance) -> Drained:
         """Judge again what may have a verdict now: apply, drop, or let wait on.
@@ -102,6 +119,12 @@ class Pending:
         del of_author[message_id]
         if not of_author:
             del self._of_author[entry.author]
+        if message_id in self._of_strangers:
+            del self._of_strangers[message_id]
+        else:
+            self._of_known[entry.author] -= 1
+            if not self._of_known[entry.author]:
+                del self._of_known[entry.author]
         for head in set(entry.heads):
             self._by_head[head].discard(message_id)
             if not self._by_head[head]:

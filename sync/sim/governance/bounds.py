@@ -51,6 +51,8 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Heartbeats._vain": _links,
     "Pending._by_head": limits.PENDING_MAX * GOVERNANCE_MAX,
     "Pending._of_author": limits.PENDING_MAX,
+    "Pending._of_known": limits.PENDING_MAX,
+    "Pending._of_strangers": limits.PENDING_MAX,
     "Pending._pulls": limits.PENDING_MAX,
     "Pending.entries": limits.PENDING_MAX,
     "Projection._named": limits.STATES_CACHED,

@@ -502,6 +502,25 @@ def test_lines_that_wait_for_invented_ops_are_bounded_for_each_author() -> None:
     assert any(one.author == key("bob") for one in waiting.entries.values())
 
 
+def test_invented_authors_with_a_line_each_drive_out_none_of_a_member_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "PENDING_MAX", 20)
+    history = history_with_mallory()
+    alice, rng = alice_of(history), random.Random(1)
+    member = Author("mallory", alice.channel)
+    member.identity, member.peer_id = person("mallory"), MALLORY
+    for number in range(3):
+        alice.hear(member.write(f"{number}", lamport=NOW_MS, governance=[unknown(rng)]))
+    for number in range(40):
+        guest = Author(f"guest {number}", alice.channel)
+        alice.hear(guest.write("invented", lamport=NOW_MS, governance=[unknown(rng)]))
+
+    waiting = [one.author for one in governing(alice).pending.entries.values()]
+    assert len(waiting) == 20
+    assert waiting.count(key("mallory")) == 3
+
+
 def test_long_lines_that_wait_drive_out_none_but_their_author_s(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

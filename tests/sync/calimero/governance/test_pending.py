@@ -98,6 +98,40 @@ def test_all_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(pending.wanted(history.governance)) == 20
 
 
+def test_strangers_with_a_line_each_drive_out_none_of_a_member_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Keys cost nothing: of strangers none has more than one who wrote two lines."""
+    monkeypatch.setattr(limits, "PENDING_MAX", 20)
+    pending = Pending()
+    honest = [entry(number, "bob", unknown(number)) for number in range(9)]
+    flood = [entry(number, f"guest {number}", unknown(number)) for number in range(10, 60)]
+
+    forgotten = [gone for one in honest for gone in pending.add(one)]
+    forgotten += [gone for one in flood for gone in pending.add(one, stranger=True)]
+
+    assert forgotten == flood[: len(honest) + len(flood) - limits.PENDING_MAX]
+    for one in honest + flood[-11:]:
+        pending.remove(one.message_id)
+    assert not pending._of_known
+    assert not pending._of_strangers
+    assert not pending._of_author
+
+
+def test_a_member_s_flood_gives_way_to_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may be in whose adding is not here yet."""
+    monkeypatch.setattr(limits, "PENDING_MAX", 20)
+    pending = Pending()
+    flood = [entry(number, "mallory", unknown(number)) for number in range(20)]
+    newcomers = [entry(number, f"guest {number}", unknown(number)) for number in range(30, 35)]
+
+    for one in flood:
+        pending.add(one)
+    forgotten = [gone for one in newcomers for gone in pending.add(one, stranger=True)]
+
+    assert forgotten == flood[:5]
+
+
 def test_an_entry_waits_once() -> None:
     pending = Pending()
     one = entry(1, "bob", unknown(1), unknown(1))
