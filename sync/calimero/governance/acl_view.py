@@ -38,6 +38,7 @@ Cut = NewType("Cut", int)
 NOTHING: Final = Cut(0)
 RANKS: Final = {Role.OWNER: 0, Role.ADMIN: 1}
 OF_THE_REST: Final = 2
+NO_RANKS: Final = (NOTHING,) * (OF_THE_REST + 1)
 UNTOUCHED: Final = (False,) * len(Policy._fields)
 VIEWS_KEPT: Final = 256
 """Views that are kept until they are all let go: most questions are about a few cuts."""
@@ -242,11 +243,7 @@ class Definition:
         ]
         if key in self._owners():
             return Role.NONE if mine else Role.OWNER
-        left = [
-            one
-            for one in mine
-            if not any(self._beats(other, one, key) for other in mine if other != one)
-        ]
+        left = self._unbeaten(mine, key)
         if mine and not left:
             left = [one for one in mine if self._takes(one, key)]
         if any(isinstance(self._ops[one].op, Remove | Leave) for one in left):
@@ -256,13 +253,28 @@ class Definition:
             return min(lowered)
         return max((self._given(one) for one in left), default=Role.NONE)
 
-    def _beats(self, other: int, one: int, key: Key) -> bool:
-        if self._knew(other, one):
-            return True
-        if self._knew(one, other) or self._takes(one, key) == self._takes(other, key):
-            return False
-        ours, theirs = self._weight(one), self._weight(other)
-        return theirs < ours or (theirs == ours and self._takes(other, key))
+    def _unbeaten(self, about: list[int], key: Key) -> list[int]:
+        """Return those of ops about somebody that no other one beats.
+
+        Later beats earlier. At once, what takes beats what gives if it weighs no more, and what
+        gives beats what takes if it weighs less. They may be thousands, so sets are compared.
+        """
+        known, taking, giving = (
+            NOTHING,
+            [NOTHING] * (OF_THE_REST + 1),
+            [NOTHING] * (OF_THE_REST + 1),
+        )
+        for one in about:
+            known = Cut(known | self._pasts[one])
+            same = taking if self._takes(one, key) else giving
+            same[self._weight(one)] = Cut(same[self._weight(one)] | 1 << one)
+        left = []
+        for one in about:
+            weight, takes = self._weight(one), self._takes(one, key)
+            beating = giving[:weight] if takes else taking[: weight + 1]
+            if not known >> one & 1 and not any(some & ~self._pasts[one] for some in beating):
+                left.append(one)
+        return left
 
     def _weight(self, one: int) -> int:
         return 0 if isinstance(self._ops[one].op, Leave) else self.facts(one).rank
@@ -308,11 +320,7 @@ class Definition:
             if self._ids[other] in seen.counting
             and (self._takes(other, signer) or self._gives(other, signer))
         ]
-        last = [
-            other
-            for other in about
-            if not any(self._beats(beating, other, signer) for beating in about)
-        ]
+        last = self._unbeaten(about, signer)
         return any(isinstance(self._ops[other].op, Remove) for other in last or about)
 
     def _policy(self, counting: Cut) -> Policy:

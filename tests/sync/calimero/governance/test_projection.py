@@ -14,6 +14,7 @@ from sync.calimero.governance.dag import bits
 from sync.calimero.governance.governance import Governance
 from sync.calimero.governance.ops import Add, Key, OpId, Policy, Role
 from sync.calimero.governance.projection import Projection, Reason, State
+from tests.support.sync.costs import calls_of
 from tests.support.sync.governed import (
     History,
     RandomHistory,
@@ -222,3 +223,21 @@ def test_who_joins_last_finds_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "erin" not in history.roles()
     history.remove("alice", "bob")
     assert set(history.roles()) == {"alice", "dave", "carol"}
+
+
+def test_what_the_definition_costs_grows_with_acts_about_one_person_no_faster_than_they() -> None:
+    """An admin signs thousands about somebody, and the definition rests between people alone."""
+    calls = []
+    for count in (40, 160):
+        history = History("alice")
+        history.add("alice", "bob")
+        for number in range(count):
+            history.set_role("alice", "bob", Role.MEMBER if number % 2 else Role.READER)
+        definition = Definition(history.ops)
+        for number in range(len(history.ops)):
+            definition.facts(number)
+        definition._views.clear()
+        cut = definition.cut(history.governance.heads)
+        calls.append(calls_of(lambda of=definition, at=cut: of.acl_view_at(at)))  # type: ignore[misc]
+
+    assert calls[1] < 5 * calls[0]
