@@ -126,6 +126,8 @@ def _plural(role: Role | None) -> str:
 def _lost(act: ActInfo, loss: LossInfo, signer: str, called: Called) -> str:
     said = f"{_named(act, signer, called)} came to nothing, for {_why(loss, act, signer, called)}"
     if act.kind is ActKind.JOINED:
+        if loss.reason is Reason.CROWDED:  # nobody can be added, either
+            return f"{said}; {signer} is in once there is room"
         return f"{said}; /add {signer} lets them in"
     if act.kind is ActKind.ADDED:
         return f"{said}; /add {_names(act.people, called)} lets them in"

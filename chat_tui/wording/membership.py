@@ -145,9 +145,9 @@ def notes(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo) -> 
             "No owner is in any more: admins go on, but nobody can make or lower an admin. "
             "/create founds another channel."
         )
-    if governance.asking and governance.role >= Role.ADMIN:
-        one = governance.asking[0]
-        found.append(f"/add {called(snapshot, one.peer, one.nick)} lets in who asks.")
+    addable = [one for one in governance.asking if one.reason is not Reason.CROWDED]
+    if addable and governance.role >= Role.ADMIN:
+        found.append(f"/add {called(snapshot, addable[0].peer, addable[0].nick)} lets in who asks.")
     if (more := governance.asking_count - len(governance.asking)) > 0:
         found.append(f"{count(more, 'other asks', 'others ask')} to be let in, too.")
     if (more := governance.gone_count - GONE_SHOWN) > 0:

@@ -134,9 +134,11 @@ def why_out(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo) -
         return ""
     title = sentences.channel_title(info)
     departure = governance.departure
+    if departure is not None and departure.crowded:
+        return f"As many are in {title} as can be, so you are not: an admin can make room."
     if any(one.peer == snapshot.me for one in governance.asking):
         what = "You are not in, and ask to be let in"
-        if departure is not None and not departure.left and not departure.crowded:
+        if departure is not None and not departure.left:
             by = membership.called(snapshot, *departure.by)
             what = f"{by} removed you{membership.reason(departure)}. You ask to be let in again"
         return f"{what}: an admin does it with /add."
@@ -144,8 +146,6 @@ def why_out(snapshot: Snapshot, info: ChannelInfo, governance: GovernanceInfo) -
         if not governance.founded:
             return f"What founded {title} is not here yet: it comes from whoever is in it and here."
         return f"You are not in {title} yet: somebody who is in it and here lets you in."
-    if departure.crowded:
-        return f"As many are in {title} as can be, so you are not: an admin can make room."
     if departure.left:
         return f"You have left {title}: a new code, or an admin's /add, lets you in again."
     by = membership.called(snapshot, *departure.by)

@@ -176,7 +176,7 @@ class People:
 
     def gone(self, state: State) -> tuple[tuple[DepartureInfo, ...], int]:
         """Return who was in once, the last to go first, and how many they are."""
-        outside = [(key, one) for key, one in state.people.items() if not one.member]
+        outside = [(key, one) for key, one in state.folded.items() if not one.member]
         outside.sort(key=lambda one: self._acts[one[1].act].place, reverse=True)
         shown = [self._departure(key, one, state) for key, one in outside[:ROWS_MAX]]
         return tuple(shown), len(outside)

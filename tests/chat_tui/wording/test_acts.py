@@ -118,7 +118,7 @@ def test_what_came_to_nothing_says_for_what_and_what_to_do() -> None:
     )
     assert lost(joined, Reason.CROWDED) == (
         "bob's invitation of carol came to nothing, for as many are in as can be; "
-        "/add carol lets them in"
+        "carol is in once there is room"
     )
 
 

@@ -10,7 +10,7 @@ from chat_tui.wording.panels import Unseen
 from chat_tui.wording.sidebar import MEMBERS_SHOWN, SIDEBAR_WIDTH, sidebar
 from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR
-from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Role
+from sync.view.governance_infos import Access, GovernanceInfo, Person, Policy, Reason, Role
 from tests.support.chat_tui.conversations import NOON, peer
 from tests.support.chat_tui.governed import (
     ALICE,
@@ -55,6 +55,16 @@ def test_who_asks_and_who_went_stand_below_with_what_to_do() -> None:
 
 def test_a_member_is_not_told_to_let_in_who_asks() -> None:
     assert not any("/add" in line for line in text(with_others(governance(Role.MEMBER))))
+
+
+def test_nobody_is_told_to_let_in_who_finds_no_room() -> None:
+    """Nobody can: the channel is full."""
+    ours = with_others(governance())
+    crowded = tuple([replace(one, reason=Reason.CROWDED) for one in ours.asking])
+    lines = text(replace(ours, asking=crowded))
+
+    assert lines[5] == "asks    erin · came when as many were in as can be"
+    assert not any("/add" in line for line in lines)
 
 
 def test_that_somebody_asks_is_said_to_who_may_let_them_in_for_as_long_as_it_is_so() -> None:

@@ -66,6 +66,17 @@ def test_the_removed_who_ask_again_are_told_who_lets_them_in() -> None:
     )
 
 
+def test_who_finds_no_room_is_told_that_and_of_no_command_that_is_refused() -> None:
+    gone = removed()
+    assert gone.departure is not None
+    asks = AskingInfo(ALICE.peer, "alice", Reason.CROWDED, "e3")
+    crowded = replace(gone, departure=replace(gone.departure, crowded=True), asking=(asks,))
+
+    assert why(crowded) == (
+        "As many are in #plans as can be, so you are not: an admin can make room."
+    )
+
+
 def test_who_left_is_told_how_to_come_back() -> None:
     gone = removed()
     assert gone.departure is not None

@@ -186,7 +186,10 @@ def test_of_more_than_are_shown_we_ask_first_and_who_only_found_no_place_last(
         "walter": ["walter", "erin"],
     }
     assert asking["dave"][0].reason is Reason.CROWDED
-    assert seen_by("alice", history).asking_count == 4
+    seen = seen_by("alice", history)
+    assert seen.asking_count == 4
+    assert [one.nick for one in seen.gone] == ["walter"]  # the others never went
+    assert seen.gone_count == 1
 
 
 def test_one_owner_without_an_admin_is_told_as_such() -> None:
