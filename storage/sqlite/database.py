@@ -30,7 +30,7 @@ from storage.sqlite.connections import (
     roll_back,
 )
 from storage.sqlite.migrations import MIGRATIONS
-from storage.sqlite.open_file import OpenFile, log_of
+from storage.sqlite.open_file import OpenFile, log_of, mended_of
 from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
 from storage.sqlite.sqlite_errors import (
@@ -135,6 +135,10 @@ class Database:
         Raises:
             StorageError: it cannot be opened, is damaged, or is newer than this program.
         """
+        if mended_of(path).exists():  # whoever mended was stopped
+            from storage.sqlite.damage.copying import finish  # noqa: PLC0415  # rare
+
+            finish(path)
         is_new, left = not _has_bytes(path), _has_bytes(log_of(path))
         try:
             database = cls(path, await _open_to_write(path), is_new=is_new)

@@ -21,6 +21,11 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
 
 
+def mended_of(path: Path) -> Path:
+    """Return where a whole copy of a damaged database is until it takes its place."""
+    return path.with_name(f"{path.name}.mended")
+
+
 class OpenFile:
     """The database at `path` and its log, from when it was opened on."""
 

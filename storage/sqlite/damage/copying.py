@@ -8,7 +8,7 @@ from typing import Final
 
 from storage.sqlite.connections import prepare
 from storage.sqlite.damage.mending import copy_sound
-from storage.sqlite.open_file import log_of
+from storage.sqlite.open_file import log_of, mended_of
 from storage.sqlite.sqlite_errors import BEYOND_READING, DamagedError, code_of, explained
 
 BEYOND: Final = frozenset({
@@ -71,12 +71,36 @@ def _remove(copy: Path) -> None:
 def put_in_place(copy: Path, path: Path) -> None:
     """Put a copy in the place of a database that is closed, which is kept beside it.
 
-    Its log goes: it is in the copy, and SQLite would take it for the copy's.
+    Its log goes: it is in the copy, and SQLite would take it for the copy's. From the first step on
+    the next start goes on where this one was stopped.
+
+    Raises:
+        StorageError: the disk refused; the next start tries again.
     """
     try:
-        path.replace(path.with_name(f"{path.name}.damaged"))
+        copy.replace(mended_of(path))
+    except OSError as error:
+        raise explained(error, path) from error
+    finish(path)
+
+
+def finish(path: Path) -> None:
+    """Put the mended copy of a database in its place, once it is whole.
+
+    Of damaged ones the first is kept, which has most, and the last.
+
+    Raises:
+        StorageError: the disk refused; the next start tries again.
+    """
+    last = path.with_name(f"{path.name}.damaged")
+    first = last.with_name(f"{last.name}-first")
+    try:
+        if path.exists():
+            if last.exists() and not first.exists():
+                last.replace(first)
+            path.replace(last)
         for name in ("-wal", "-shm"):
             path.with_name(f"{path.name}{name}").unlink(missing_ok=True)
-        copy.replace(path)
+        mended_of(path).replace(path)
     except OSError as error:
         raise explained(error, path) from error

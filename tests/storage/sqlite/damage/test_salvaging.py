@@ -11,6 +11,7 @@ import pytest
 
 from storage.sqlite.damage.copying import replace_by_copy
 from storage.sqlite.integrity import beside, problems_of
+from storage.sqlite.open_file import mended_of
 from storage.sqlite.sqlite_errors import DamagedError
 from sync.errors import StorageError
 from sync.group.values import StoredMessage
@@ -111,6 +112,53 @@ async def test_a_file_that_was_cut_off_is_replaced_by_what_is_left_of_it(tmp_pat
         assert await beside(path, problems_of) == []
     assert 100 < len(kept) < LINES
     assert kept == [text for text in whole if text in kept]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+async def test_who_is_stopped_while_a_copy_takes_its_place_goes_on_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    path = tmp_path / "chat.db"
+    whole = await filled(path)
+    with path.open("r+b") as file:
+        file.seek(pages_with(path, "tea 100")[0])
+        file.write(bytes(4096))
+    rename = Path.replace
+    left = steps
+
+    def stopping(one: Path, to: Path) -> Path:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise KeyboardInterrupt
+        return rename(one, to)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            replace_by_copy(path)
+    if steps == 1:  # no copy was made for good yet
+        replace_by_copy(path)
+
+    async with opened(path) as store:
+        kept = await shown(store)
+    assert LINES - 10 < len(kept) < LINES
+    assert kept == [text for text in whole if text in kept]
+    assert not mended_of(path).exists()
+
+
+def test_of_damaged_files_the_first_and_the_last_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    asyncio.run(filled(path))
+    sizes: list[bytes] = []
+    for number in range(4):
+        with path.open("ab") as file:
+            file.write(bytes([number]) * 4096)
+        sizes.append(path.read_bytes())
+        replace_by_copy(path)
+
+    assert path.with_name("chat.db.damaged-first").read_bytes() == sizes[0]
+    assert path.with_name("chat.db.damaged").read_bytes() == sizes[-1]
 
 
 @pytest.mark.parametrize("table", ["channels", "group_ops", "messages"])
