@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from tests.support.storage.stores import Store, opened
 from tests.support.sync.entries import CHANNEL, Author
 
 ROOT = Path(__file__).parents[3]
+FULL = 2  # SQLite's number of `PRAGMA synchronous = FULL`
 
 FILL = """
 import asyncio, sys
@@ -115,6 +116,30 @@ async def test_steps_are_done_once_and_in_order(
 
     assert "third" in tables(path)
     assert "second" not in tables(path)
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_new_database_waits_for_the_disk_once_and_an_older_one_after_each_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    said: list[str] = []
+    with closing(sqlite3.connect(tmp_path / "chat.db", isolation_level=None)) as db:
+        with monkeypatch.context() as older:
+            older.setattr(connections, "MIGRATIONS", MIGRATIONS[:before])
+            connections.prepare(db)
+        db.set_trace_callback(said.append)
+
+        connections.prepare(db)
+
+        assert db.execute("PRAGMA synchronous").fetchone() == (FULL,)
+    waiting, full = False, list[bool]()
+    for one in said:
+        if "synchronous" in one:
+            waiting = one.endswith("FULL")
+        elif one == "COMMIT":
+            full.append(waiting)
+    steps = len(MIGRATIONS) - before
+    assert full == [before > 0] * (steps - 1) + [True]
 
 
 async def test_a_step_that_fails_leaves_nothing_of_itself(
