@@ -427,14 +427,16 @@ class Governing:
         self._check_group(request.group)
         owed_ids = owed(self.governance, request.known_heads)
         key = Key(bytes.fromhex(peer))
+        strange = bool(lacking(self.governance, request.known_heads))
         if self.is_member(key):
-            if lacking(self.governance, request.known_heads):
+            if strange:
                 self.beats.wants(peer, now)
             else:
                 self.beats.was_asked(peer)
         elif not newest:
             owed_ids = self._of_departure(key, owed_ids)
-        ids = tuple(owed_ids[: self._pages.asked(peer, now) // SHORTEST + 1])
+        most = self._pages.asked(peer, request.known_heads, now, strange=strange)
+        ids = tuple(owed_ids[: most // SHORTEST + 1])
         return [values.LoadOps(peer, ids, more=len(owed_ids) > len(ids))]
 
     def answer(self, loaded: values.OpsLoaded, now: Nanos) -> list[values.Effect]:

@@ -259,11 +259,7 @@ class Definition:
         Later beats earlier. At once, what takes beats what gives if it weighs no more, and what
         gives beats what takes if it weighs less. They may be thousands, so sets are compared.
         """
-        known, taking, giving = (
-            NOTHING,
-            [NOTHING] * (OF_THE_REST + 1),
-            [NOTHING] * (OF_THE_REST + 1),
-        )
+        known, taking, giving = NOTHING, [*NO_RANKS], [*NO_RANKS]
         for one in about:
             known = Cut(known | self._pasts[one])
             same = taking if self._takes(one, key) else giving

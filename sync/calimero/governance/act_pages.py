@@ -5,9 +5,11 @@ full one needs 33 seconds at 64 kbit/s, so nobody behind such a link ever learne
 """
 
 from collections import OrderedDict
-from typing import Final
+from hashlib import sha256
+from typing import Final, NamedTuple
 
 from sync.calimero.governance import limits
+from sync.calimero.governance.ops import OpId
 from sync.machine import SECOND, Nanos, PeerId
 
 FIRST: Final = 4 * 1024
@@ -24,33 +26,53 @@ PULLS_MAX: Final = 64
 """Peers who are given pages at a time; of more, the one given longest ago begins anew."""
 
 
+class Given(NamedTuple):
+    """The last page of a pull that goes on."""
+
+    most: int
+    at: Nanos
+    asked: bytes
+    """Hash of the heads of whoever asked for it, which may be thousands."""
+
+
 class ActPages:
     """See the module docstring; told of each page that is asked for and given."""
 
     def __init__(self) -> None:
-        self._given: OrderedDict[PeerId, tuple[int, Nanos]] = OrderedDict()
-        """Bytes and times of the last pages, of pulls that go on."""
+        self._given: OrderedDict[PeerId, Given] = OrderedDict()
+        """Of each peer, unless it has had its last page."""
 
     def most(self, peer: PeerId) -> int:
         """Return the most bytes of the page that a peer has asked for."""
-        return min(self._given.get(peer, (FIRST, 0))[0], limits.PAGE_SIZE_MAX)
+        most = self._given[peer].most if peer in self._given else FIRST
+        return min(most, limits.PAGE_SIZE_MAX)
 
-    def asked(self, peer: PeerId, now: Nanos) -> int:
-        """A peer asks for a page: return the most bytes of it."""
-        if peer in self._given:
-            most, at = self._given[peer]
-            if now - at < SOON:
-                most = min(2 * most, limits.PAGE_SIZE_MAX)
-            elif now - at > LATE:
-                most = max(most // 2, FIRST)
-            self._given[peer] = most, now
+    def asked(self, peer: PeerId, known: tuple[OpId, ...], now: Nanos, *, strange: bool) -> int:
+        """A peer asks for a page: return the most bytes of it.
+
+        A page that brings nothing new ends a pull, so it is full where it begins with much that is
+        known there: for `strange` heads, which say nothing of what is. Where the one before brought
+        nothing, it is larger.
+        """
+        heads = sha256(b"".join(known)).digest()
+        most, at, before = self._given.get(peer, Given(FIRST, now - SOON, b""))
+        if strange:
+            most = limits.PAGE_SIZE_MAX
+        elif heads == before or now - at < SOON:
+            most = min(2 * most, limits.PAGE_SIZE_MAX)
+        elif now - at > LATE:
+            most = max(most // 2, FIRST)
+        self._note(peer, Given(most, now, heads))
         return self.most(peer)
 
     def gave(self, peer: PeerId, now: Nanos, *, more: bool) -> None:
         """A page leaves; if no `more` follow, the next one is a first one again."""
-        most = self.most(peer)
+        given = self._given.pop(peer, None)
+        if more and given is not None:
+            self._note(peer, given._replace(at=now))
+
+    def _note(self, peer: PeerId, given: Given) -> None:
         self._given.pop(peer, None)
-        if more:
-            self._given[peer] = most, now
-            if len(self._given) > PULLS_MAX:
-                self._given.popitem(last=False)
+        self._given[peer] = given
+        if len(self._given) > PULLS_MAX:
+            self._given.popitem(last=False)

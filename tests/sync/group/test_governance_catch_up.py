@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from sync.calimero.governance import limits
+from sync.calimero.governance import act_pages, limits
 from sync.calimero.governance.catch_up import (
     GroupDeltaRequest,
     GroupStateHeartbeat,
@@ -250,6 +250,42 @@ def test_pages_fit_through_a_slow_link_and_grow_on_a_fast_one(rate: int, most: i
 
     assert heads(bob) == heads(alice)
     assert pages <= most
+
+
+def test_both_sides_of_a_cut_that_signed_acts_have_all_of_them_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Heads that are not known there say nothing of what is: pages begin with the founding."""
+    monkeypatch.setattr(act_pages, "FIRST", 1_000)
+    history = full(40)
+    alone = history.again()
+    ours, theirs = history.invite("alice", "ours"), alone.invite("bob", "theirs")
+    alice = member("alice", history, history.ops)
+    bob = member("bob", history, [*history.ops[:-1], theirs])
+
+    room = Room.of(alice, bob, gossip=False)
+    room.run(NOW + 8 * SECOND)
+
+    assert heads(alice) == heads(bob) == tuple(sorted((ours.id, theirs.id)))
+
+
+def test_a_page_that_brought_nothing_is_followed_by_a_larger_one() -> None:
+    """Acts that are refused here, and come first there, keep none of the others from coming."""
+    history = full(200)
+    alice = member("alice", history, history.ops)
+    request = encode_request(GroupDeltaRequest(history.governance.group, (history.ops[1].id,)))
+    sizes = []
+    for at in range(5):
+        given = alice.tell(
+            values.OpsRequested(person("bob").peer_id, request, newest=True), NOW + at * 15 * SECOND
+        )
+        (load,) = only(values.LoadOps, given)
+        loaded = values.OpsLoaded(person("bob").peer_id, alice.disk.load_ops(load.ops), load.more)
+        (answer,) = only(values.AnswerOps, alice.tell(loaded, NOW + at * 15 * SECOND))
+        sizes.append(len(answer.payload))
+
+    assert sizes == sorted(sizes)
+    assert sizes[-1] > 8 * sizes[0]
 
 
 def test_a_line_that_waits_has_its_author_asked_at_once() -> None:
