@@ -96,7 +96,7 @@ def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
 def name_of(snapshot: Snapshot, peer: PeerId) -> str:
     """Return a peer's name, of who was never met the signed one, else its fingerprint."""
     if peer == snapshot.me:
-        return clean_nick(snapshot.nick)
+        return called(snapshot, peer, snapshot.nick)
     known = presence.met(snapshot, peer) or profile_of(snapshot, peer)
     return short_fingerprint(peer) if known is None else called(snapshot, peer, known.nick)
 

@@ -5,8 +5,10 @@ import random
 import pytest
 from msgspec.structs import replace
 
+from chat_tui.text.namesakes import look_alike_key
 from chat_tui.wording import sentences
 from chat_tui.wording.person import disk_lines
+from sync.entries.identity import short_fingerprint
 from sync.machine import SECOND, ChannelId, PeerId
 from sync.view.state_infos import ProfileInfo, StateInfo
 from sync.view.view import (
@@ -342,6 +344,14 @@ def test_names_of_peers_are_cleaned_everywhere() -> None:
 
 def test_an_unknown_author_is_named_by_the_key() -> None:
     assert len(sentences.name_of(snapshot(), PeerId("ab" * 32))) == len("7F3A-91C2")
+
+
+def test_ones_own_name_has_the_key_where_others_go_by_it() -> None:
+    alone = snapshot()
+    shared = replace(alone, shared_names=frozenset({look_alike_key(alone.nick)}))
+
+    assert sentences.name_of(alone, alone.me) == alone.nick
+    assert sentences.name_of(shared, alone.me) == f"{alone.nick} {short_fingerprint(alone.me)}"
 
 
 def test_status_and_whoami_say_name_key_and_place() -> None:
