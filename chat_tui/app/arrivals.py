@@ -17,6 +17,9 @@ from sync.view.view import ChannelInfo, PeerState, Snapshot
 PATIENCE: Final[Nanos] = 10 * SECOND
 """Time to find everybody on a network that works: two announcements of the others."""
 
+LINKS_AGAIN: Final[Nanos] = 2 * SECOND
+"""Time in which a link that was closed on purpose is back: somebody left another channel."""
+
 BACK_WITHIN: Final[Nanos] = 60 * SECOND
 """Time in which who came back may compare histories, for that to be told as news."""
 
@@ -91,6 +94,8 @@ class Company:
         if info.direct is not None:
             return ""  # who is away there has a name, and nobody else is awaited
         if seen.met:
+            if snapshot.now - seen.alone_since < LINKS_AGAIN:
+                return ""
             return _cut_off(snapshot, seen.alone_since, info)
         if info.outgoing_count or snapshot.port is None:
             return ""

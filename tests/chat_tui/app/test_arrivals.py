@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
+from chat_tui.app.arrivals import BACK_WITHIN, LINKS_AGAIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view.view import ChannelInfo, SessionInfo, Snapshot
 from tests.support.chat_tui.conversations import NOON, peer
@@ -55,6 +55,16 @@ def compared(got: int = 0, have: int = 0) -> SessionInfo:
         began_at=NOON + 61 * SECOND,
         ended_at=NOON + 62 * SECOND,
     )
+
+
+def test_a_link_that_is_back_at_once_was_no_cut() -> None:
+    company = cut_off()
+    first = see(company, at(60 * SECOND, GONE))
+    soon = see(company, at(60 * SECOND + LINKS_AGAIN - 1, GONE))
+    later = see(company, at(60 * SECOND + LINKS_AGAIN, GONE))
+
+    assert (first, soon) == ("", "")
+    assert later.startswith("Cut off since 12:01, or all have left.")
 
 
 def test_at_first_people_are_looked_for_and_nobody_is_here_yet() -> None:
