@@ -292,6 +292,11 @@ def _gone(identity: Path) -> LocalError:
 
 
 def _read_identity(path: Path) -> Keys:
+    if not stat.S_ISREG(path.lstat().st_mode):  # whoever reads a pipe waits for ever
+        raise LocalError(
+            f"The identity file {path} is no file but a link, a pipe or a folder: put the file "
+            "itself there, or choose another profile with --profile."
+        )
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     with os.fdopen(descriptor, encoding="ascii", errors="replace") as file:
         _require_private(path, os.fstat(descriptor))

@@ -129,6 +129,19 @@ def test_an_identity_cut_short_is_noticed(tmp_path: Path, keep: int) -> None:
         Profile.open(tmp_path, "ann", never)
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("elsewhere")])
+def test_an_identity_that_is_no_file_is_explained(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    identity = made(tmp_path) / "identity"
+    identity.rename(identity.with_name("elsewhere"))
+    make(identity)
+
+    for read in (lambda: Profile.open(tmp_path, "ann", never), lambda: read_keys(tmp_path / "ann")):
+        with pytest.raises(LocalError, match="is no file but a link, a pipe or a folder"):
+            read()
+
+
 def test_an_identity_of_a_newer_version_is_not_called_damaged(tmp_path: Path) -> None:
     identity = made(tmp_path) / "identity"
     identity.write_text("chat-tui identity 2\nwrapped 00\n")
