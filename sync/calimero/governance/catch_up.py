@@ -68,8 +68,16 @@ def named_heads(governance: Governance, turn: int) -> tuple[OpId, ...]:
 
 
 def known_heads(governance: Governance) -> tuple[OpId, ...]:
-    """Return the heads that a request names, sorted; of too many the newest."""
-    return tuple(sorted(act.id for act in _newest_first(governance)[: limits.KNOWN_HEADS_MAX]))
+    """Return what a request names, sorted: our heads, of too many the newest, and older ops.
+
+    After a cut our heads may not be known there; all that is here would come again, and a page of
+    that ends the pull. Of the ops that came 1, 2, 4, ... before our last, some are known.
+    """
+    acts = governance.dag.acts
+    back = [1 << power for power in range(len(acts).bit_length())]
+    older = [acts[-1 - steps].id for steps in back if steps < len(acts)]
+    named = dict.fromkeys([*(act.id for act in _newest_first(governance)), *older])
+    return tuple(sorted([*named][: limits.KNOWN_HEADS_MAX]))
 
 
 def _newest_first(governance: Governance) -> list[Act]:

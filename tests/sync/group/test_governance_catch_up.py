@@ -269,6 +269,24 @@ def test_both_sides_of_a_cut_that_signed_acts_have_all_of_them_soon(
     assert heads(alice) == heads(bob) == tuple(sorted((ours.id, theirs.id)))
 
 
+def test_both_sides_of_a_cut_have_all_acts_however_many_there_were_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not even a full page has room for all of a long history."""
+    monkeypatch.setattr(limits, "PAGE_SIZE_MAX", 2_000)
+    history = full(100)
+    alone = history.again()
+    ours = [history.invite("alice", f"ours {number}") for number in range(3)]
+    theirs = [alone.invite("bob", f"theirs {number}") for number in range(3)]
+    alice = member("alice", history, history.ops)
+    bob = member("bob", history, [*history.ops[:-3], *theirs])
+
+    room = Room.of(alice, bob, gossip=False)
+    room.run(NOW + 8 * SECOND)
+
+    assert heads(alice) == heads(bob) == tuple(sorted((ours[-1].id, theirs[-1].id)))
+
+
 def test_a_page_that_brought_nothing_is_followed_by_a_larger_one() -> None:
     """Acts that are refused here, and come first there, keep none of the others from coming."""
     history = full(200)
