@@ -48,7 +48,7 @@ from sync.calimero.log.snapshot_news import (
 from sync.calimero.state.registers import ENTRIES_MAX
 from sync.calimero.state.session import StateView
 from sync.errors import RemoteError
-from sync.machine import SECOND, Nanos
+from sync.machine import MINUTE, SECOND, Nanos
 from sync.sessions.cards import Round
 from sync.sessions.handshake import SyncHandshake
 from sync.sessions.never_live import NeverLive
@@ -65,6 +65,13 @@ ROUNDS_MAX: Final = 64
 
 STALLED: Final = "the peer stalled: another one goes on where it ended"
 SLOW: Final = "the peer is slow: another one goes on where it ended"
+LONG: Final = "the next session goes on where it ended"
+
+RECEIVED_WITHIN: Final[Nanos] = 4 * MINUTE
+"""Time after which a session of pages ends by itself, as one that moved on: at its limit, which is
+`sync.sessions.session.SESSION_WITHIN`, it would count as failed, and the rest would come by other
+kinds, from the oldest on, with what is staged among it."""
+
 NOT_EMPTY: Final = "put off: something is here already"
 
 
@@ -258,6 +265,7 @@ class SnapshotReceiver(_End):
         self._times = PageTimes(opening.grown)
         self._last: int | None = None
         """Number of the last page, once it is here."""
+        self._ends_at = opening.at + RECEIVED_WITHIN
         self._expect(opening.at)
 
     @property
@@ -356,12 +364,15 @@ class SnapshotReceiver(_End):
         if self._due_at is None or now < self._due_at or self._over:
             return []
         self._step(ReceivingStep.EXPIRED)
+        if now >= self._ends_at and self._got:
+            return [self._finished(LONG, Outcome.MOVED)]
         result = STALLED if self._times.stalled(now) else SLOW
         return [self._finished(result, Outcome.NOT_CONVERGED)]
 
     def _expect(self, now: Nanos) -> None:
         """Wait for a page, from now on, as long as the source may take."""
-        self._due_at = self._times.expect(now)
+        due = self._times.expect(now)
+        self._due_at = min(due, max(now, self._ends_at)) if self._got else due
 
     def _expect_no_more(self, now: Nanos) -> None:
         """Wait for no page for now."""

@@ -135,6 +135,18 @@ def test_five_newcomers_at_once_take_the_history_as_a_snapshot(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_a_snapshot_that_takes_longer_than_a_session_goes_on_in_the_next_one(seed: int) -> None:
+    """It counted as a kind that failed, and some of what was staged came again: 851 kB."""
+    world = arriving(seed, replace(SLOW, wire=2_000), newcomers=1, history=1_200)
+    assert world.network.wire is not None
+
+    world.run(7 * MINUTE)
+
+    assert world.converged()
+    assert world.network.wire.carried < 800_000
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_hole_of_many_lines_is_filled_once(seed: int) -> None:
     """Delta sync put 256 kB into one message: nothing of it was seen in time, and all came anew.
 
