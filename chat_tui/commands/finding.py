@@ -104,8 +104,7 @@ async def grep(chat: Chat, rest: str, at: At) -> Result:
     pattern = required(pattern, "/grep and a pattern, as in /grep pro[jt]ector")
     matches = await matching(chat.history, channels, pattern)
     if not matches.lines:
-        looked = f"None of {count(matches.read, 'message')} matches. {matches.cut}"
-        raise LocalError(looked.rstrip())
+        raise LocalError(matches.said_of_none)
     verb = "matches" if len(matches.lines) == 1 else "match"
     found = count(len(matches.lines), "message")
     title = f"{found} of {matches.read:,} {verb} {clean_text(pattern)}"

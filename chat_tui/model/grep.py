@@ -15,6 +15,7 @@ from typing import Final
 
 from chat_tui.model import grep_worker
 from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count
 from chat_tui.wording.acts import sentence
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -44,6 +45,13 @@ class Matches:
     read: int = 0
     cut: str = ""
 
+    @property
+    def said_of_none(self) -> str:
+        """Sentence for where nothing matches, or nothing was looked through."""
+        if self.cut and not self.read:
+            return self.cut
+        return f"None of {count(self.read, 'message')} matches. {self.cut}".rstrip()
+
 
 async def matching(
     history: History, channels: Sequence[ChannelId], pattern: str, within_s: float = WITHIN_S
@@ -63,7 +71,8 @@ async def matching(
             await _begin(worker, pattern)
             await _read_on(worker, history, channels, matches)
     except TimeoutError:
-        matches.cut = f"The pattern took longer than {within_s:g} s, so older ones were left out."
+        left_out = "older ones were left out" if matches.read else "no message was looked through"
+        matches.cut = f"The pattern took longer than {within_s:g} s, so {left_out}."
     finally:
         if worker.returncode is None:
             worker.kill()
