@@ -17,8 +17,11 @@ FIRST: Final = 2 * 1024
 32 kbit/s carry, and fit in a queue of three."""
 
 SOON: Final[Nanos] = SECOND
-"""Time from sending a page until it is kept, below which the next ones are twice as large. On a
-fast network they are full after five times as many pages as are on their way."""
+"""Time from sending a page until it is kept, below which the next ones are twice as large."""
+
+AT_ONCE: Final[Nanos] = SECOND // 10
+"""The same, below which they are eight times as large: on a fast network they are full after twice
+as many pages as are on their way, and on a slow one none is kept as soon."""
 
 LATE: Final[Nanos] = 4 * SECOND
 """The same, above which they are half as large."""
@@ -46,6 +49,7 @@ class PageSizes:
             if self._untold:
                 self._untold -= 1
             elif took < SOON or took > LATE:
-                most = 2 * self.most if took < SOON else self.most // 2
+                larger = 8 if took < AT_ONCE else 2
+                most = larger * self.most if took < SOON else self.most // 2
                 self.most = max(FIRST, min(most, CONFIG.snapshot_chunk_size))
                 self._untold = len(self._sent_at)
