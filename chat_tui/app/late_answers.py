@@ -18,8 +18,8 @@ from sync.view.view import Notice
 SAID_AFTER_S: Final = 0.5
 """Of a command at work: most are done before anybody looks up."""
 
-AT_WORK: Final = "{command} is at work; what you write meanwhile is sent after it."
-HERE: Final = "{command} is done. Enter in an empty input opens its answer."
+AT_WORK: Final = "{} is at work; what you write meanwhile is sent after it."
+HERE: Final = "{} is done. Enter in an empty input opens its answer."
 
 
 class LateAnswers:
@@ -35,7 +35,7 @@ class LateAnswers:
         if not is_command(line.text):
             yield
             return
-        notice = Notice(AT_WORK.format(command=_name(line)))
+        notice = Notice(AT_WORK.format(_name(line)))
         timer = self._status.set_timer(SAID_AFTER_S, lambda: self._status.say(notice))
         try:
             yield
@@ -46,7 +46,7 @@ class LateAnswers:
     def show(self, line: Input, open_it: Callable[[], object]) -> None:
         """Open what answers `line`, now or when it is wanted."""
         if line.typed and self._is_busy():
-            self._waiting = Notice(HERE.format(command=_name(line))), open_it
+            self._waiting = Notice(HERE.format(_name(line))), open_it
             self.remind()
         else:
             open_it()
