@@ -74,6 +74,7 @@ from sync.view.view import Event, Level, Notice, Snapshot
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug.pane import DebugPane
+    from chat_tui.model.command_findings import Found
 
 TICK_S: Final = 1.0
 
@@ -338,6 +339,8 @@ class ChatApp(Overlays):
 
     async def _command(self, line: Input) -> Result:
         self._around.status.begin()
+        if is_command(line.text):
+            self._late.forget()
         at = At(line.channel)
         if line.channel == self._channel:
             at = At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
@@ -345,8 +348,6 @@ class ChatApp(Overlays):
             return await self._commands.run(line.text, at)
 
     def _answer(self, line: Input, result: Result) -> None:
-        if is_command(line.text):
-            self._late.forget()
         if (taken := result.took_up) is not None:
             self._feed.conversation(taken.channel).take_up(taken.position)
         if result.quit:
@@ -362,7 +363,7 @@ class ChatApp(Overlays):
             self._open(result.channel)
             if begun:
                 self.composer.begin(begun)
-        elif not result.text and not self.transcript.follow and result.found is None:
+        elif not (result.text or self._is_followed_or_selected()) and result.found is None:
             if result.wrote:
                 self.transcript.unselect()
             self._read_newest()
@@ -380,13 +381,23 @@ class ChatApp(Overlays):
         """Return what opens the answer to a line where that takes the keys; None where not."""
         if result.found is not None:
             found = result.found
-            return partial(self.reading.show, found) if self.reading.takes_keys(found) else None
+            return partial(self._show, line, found) if self.reading.takes_keys(found) else None
         if result.action is not None:
             return partial(self.call_next, self.run_action, result.action)
         if "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
             title = line.text.partition(" ")[0]
             return partial(self._show_text, title, lambda: Content(result.text))
         return None
+
+    def _show(self, line: Input, found: "Found") -> None:
+        """Show what was found for a line, in the channel in which it was typed."""
+        if line.channel is not None and line.channel != self._channel:
+            self._open(line.channel)
+        self.reading.show(found)
+
+    def _is_followed_or_selected(self) -> bool:
+        """Return whether the newest is shown anyway, or something was selected meanwhile."""
+        return self.transcript.follow or self.transcript.has_focus
 
     def _is_busy(self) -> bool:
         """Return whether somebody writes, or looks at a screen that they opened."""

@@ -59,7 +59,7 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """See click: the command that is meant; of one that there is not, those alike are named."""
-        if self.get_command(ctx, args[0]) is None:
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
             close = get_close_matches(args[0], self.list_commands(ctx))

@@ -56,6 +56,9 @@ SELECTING: Final = frozenset({
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
+TAKING: Final = frozenset({"bare", "unread", "back", "open_link"})
+"""What is done to the screen alone or with a message, and takes the keys."""
+
 NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
 NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
 LEFT: Final = "{select} goes back to it · {close} lets go"
@@ -169,7 +172,11 @@ class Reading(Vertical):
         """Return whether showing this takes the keys from who writes: a list, a hit, a place."""
         from chat_tui.model.command_findings import Acted, View
 
-        return not isinstance(found, Acted | View) or found == View("bare")
+        match found:
+            case Acted(what) | View(what):
+                return what in TAKING
+            case _:
+                return True
 
     def leave(self) -> bool:
         """Leave the search and the selection; returns whether there was anything to leave."""

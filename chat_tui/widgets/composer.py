@@ -64,6 +64,11 @@ class InputHistory:
         self._at -= 1
         return self._sent[self._at]
 
+    def begun(self, current: str) -> str:
+        """Return what was begun: the draft, where `current` is a text that was sent before."""
+        is_sent = self._at < len(self._sent) and current == self._sent[self._at]
+        return self._draft if is_sent else current
+
     def newer(self) -> str | None:
         """Return the text after this one, the draft at the end, None beyond it."""
         if self._at == len(self._sent):
@@ -173,8 +178,11 @@ class Composer(StyledOnce):
 
     def drafts(self, now: ChannelId | None) -> dict[ChannelId, str]:
         """Return what was begun in each channel; `now` is the open one."""
-        begun = {channel: writing.begun for channel, writing in self._elsewhere.items()}
-        begun[now] = "" if self._is_refused else self.text
+        begun = {
+            channel: writing.history.begun(writing.begun)
+            for channel, writing in self._elsewhere.items()
+        }
+        begun[now] = "" if self._is_refused else self._history.begun(self.text)
         return {one: text for one, text in begun.items() if one is not None and text.strip()}
 
     def take_up(self, drafts: Mapping[ChannelId, str], now: ChannelId | None) -> None:

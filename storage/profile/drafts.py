@@ -17,8 +17,8 @@ CHANNELS_MAX: Final = 20
 LENGTH_MAX: Final = 64_000
 """Characters kept of one: four times what a message holds."""
 
-SIZE_MAX: Final = 8_000_000
-"""Bytes of a file that is read at all: as many drafts, each character being six."""
+SIZE_MAX: Final = 16_000_000
+"""Bytes of a file that is read at all: as many drafts, each character being twelve (emoji)."""
 
 
 class Drafts:

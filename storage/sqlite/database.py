@@ -324,6 +324,8 @@ class Database:
                 copying.put_in_place(copy, self._path)
             finally:
                 await self._connection.close()
+                if mended_of(self._path).exists():  # its last step was refused
+                    copying.finish(self._path)
                 self._connection = await _open_to_write(self._path)
                 self._file = OpenFile(self._path)
                 self._writable = True

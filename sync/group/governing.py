@@ -105,6 +105,10 @@ class Settled(Struct, frozen=True):
     forgotten: tuple[MessageId, ...] = ()
 
 
+STRANGERS: Final = PeerId("")
+"""Stands for all who were never in: keys cost nothing."""
+
+
 @dataclass(slots=True)
 class _Waiting:
     """Entries that wait, whole."""
@@ -112,21 +116,29 @@ class _Waiting:
     messages: dict[MessageId, StoredMessage] = field(default_factory=dict)
     size: int = 0
     sizes: Counter[PeerId] = field(default_factory=Counter)
-    """Bytes of each author's."""
+    """Bytes of each author's; those of strangers together, by no id."""
+    of_strangers: set[MessageId] = field(default_factory=set)
 
-    def add(self, message: StoredMessage) -> None:
+    def add(self, message: StoredMessage, *, stranger: bool) -> None:
         self.messages[message.entry.message_id] = message
+        if stranger:
+            self.of_strangers.add(message.entry.message_id)
         self.size += len(message.payload)
-        self.sizes[message.entry.header.author] += len(message.payload)
+        self.sizes[self._whose(message)] += len(message.payload)
 
     def take(self, message_id: MessageId) -> StoredMessage:
         message = self.messages.pop(message_id)
-        author = message.entry.header.author
+        whose = self._whose(message)
+        self.of_strangers.discard(message_id)
         self.size -= len(message.payload)
-        self.sizes[author] -= len(message.payload)
-        if not self.sizes[author]:
-            del self.sizes[author]
+        self.sizes[whose] -= len(message.payload)
+        if not self.sizes[whose]:
+            del self.sizes[whose]
         return message
+
+    def _whose(self, message: StoredMessage) -> PeerId:
+        is_strangers = message.entry.message_id in self.of_strangers
+        return STRANGERS if is_strangers else message.entry.header.author
 
 
 class Governing:
@@ -559,17 +571,21 @@ class Governing:
         return self._wait(message)
 
     def _wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
-        self._waiting.add(message)
         entry = message.entry
         waiting = _pending(entry.message_id, entry.header)
         stranger = not self.governance.dag.acts or waiting.author not in self.governance.now.people
+        self._waiting.add(message, stranger=stranger)
         gone = list(self.pending.add(waiting, stranger=stranger))
         for one in gone:
             self._waiting.take(one.message_id)
         while self._waiting.size > PENDING_SIZE_MAX:
             sizes = self._waiting.sizes
             most = max(sizes, key=lambda author: (sizes[author], author))
-            gone.append(self.pending.forget_of(Key(bytes.fromhex(most))))
+            gone.append(
+                self.pending.forget_of_strangers()
+                if most == STRANGERS
+                else self.pending.forget_of(Key(bytes.fromhex(most)))
+            )
             self._waiting.take(gone[-1].message_id)
         for _ in gone:
             self._count(FORGOTTEN)

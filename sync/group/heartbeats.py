@@ -183,7 +183,7 @@ class Heartbeats:
         """
         if self._pulling is None or self._pulling[0] != peer or now < self._began + PULL_FOR:
             return False
-        return any(at <= now for at in self._pulls.values())
+        return any(at <= now for other, at in self._pulls.items() if other != peer)
 
     def _interval(self) -> Nanos:
         return self._between(EVERY * 9 // 10, EVERY * 11 // 10)

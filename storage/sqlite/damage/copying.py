@@ -10,6 +10,7 @@ from storage.sqlite.connections import prepare
 from storage.sqlite.damage.mending import copy_sound
 from storage.sqlite.open_file import log_of, mended_of
 from storage.sqlite.sqlite_errors import BEYOND_READING, DamagedError, code_of, explained
+from sync.errors import StorageError
 
 BEYOND: Final = frozenset({
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT,
@@ -64,6 +65,7 @@ def copy_of(path: Path) -> tuple[Path, frozenset[str]]:
 
 
 def _remove(copy: Path) -> None:
+    """Take a copy away, and what SQLite keeps beside it."""
     for left in (copy, log_of(copy), copy.with_name(f"{copy.name}-shm")):
         left.unlink(missing_ok=True)
 
@@ -75,13 +77,19 @@ def put_in_place(copy: Path, path: Path) -> None:
     the next start goes on where this one was stopped.
 
     Raises:
-        StorageError: the disk refused; the next start tries again.
+        StorageError: the disk refused. While the damaged one has its place, its copy is gone: who
+            goes on may write more.
     """
+    mended = mended_of(path)
     try:
-        copy.replace(mended_of(path))
-    except OSError as error:
-        raise explained(error, path) from error
-    finish(path)
+        copy.replace(mended)
+        finish(path)
+    except (OSError, StorageError) as error:
+        if path.exists():
+            _remove(mended)
+        if isinstance(error, OSError):
+            raise explained(error, path) from error
+        raise
 
 
 def finish(path: Path) -> None:

@@ -78,7 +78,7 @@ class Pending:
     def _forget_of_most(self) -> PendingEntry:
         most = max(self._of_known, key=lambda key: (self._of_known[key], key), default=None)
         if most is None or len(self._of_strangers) > self._of_known[most]:
-            return self.remove(next(iter(self._of_strangers)))
+            return self.forget_of_strangers()
         return self.forget_of(most)
 
     def drain_governance_pending(self, governance: Governance) -> Drained:
@@ -134,6 +134,10 @@ class Pending:
     def forget_of(self, author: Key) -> PendingEntry:
         """Let go of the oldest entry of an author who has some."""
         return self.remove(next(iter(self._of_author[author])))
+
+    def forget_of_strangers(self) -> PendingEntry:
+        """Let go of the oldest entry of strangers, who have some."""
+        return self.remove(next(iter(self._of_strangers)))
 
 
 def dropped_as(governance: Governance, entry: PendingEntry) -> Dropped:

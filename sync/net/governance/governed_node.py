@@ -100,6 +100,11 @@ class GovernedNode(Struct, frozen=True):
             for peer in group.governing.nearby:
                 self.node.queue_input(channel, values.OpsOffered(peer))
 
+    def is_given_all(self, channel: ChannelId) -> bool:
+        """See `sync.net.governance.governing.Host`."""
+        group = self.runner.groups.get(channel)
+        return group is not None and bool(group.peers)
+
     def next_lamport(self, channel: ChannelId) -> int:
         """See `sync.net.governance.governing.Host`."""
         group = self.runner.groups.get(channel)

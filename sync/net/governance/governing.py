@@ -7,7 +7,7 @@ which refuses what one has no right to. What follows from ops of others is in `e
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence, Set
 from typing import Any, Final, Protocol
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -84,6 +84,9 @@ class Host(epochs.Host, entering.Host, Protocol):
     def ask_for_ops(self, channel: ChannelId) -> None:
         """Ask whoever gives us ops of a channel, and not all of it, for those that we lack."""
 
+    def is_given_all(self, channel: ChannelId) -> bool:
+        """Return whether everything of a channel is exchanged with anybody who has a link."""
+
     def next_lamport(self, channel: ChannelId) -> int:
         """Return a Lamport time above all that is delivered in a channel."""
 
@@ -120,8 +123,9 @@ class GroupDriver:
         """
         self._caught_up = CaughtUp(host.is_caught_up)
         self.learnt_within = LEARNT_WITHIN
-        self._doubting: set[ChannelId] = set()
-        """Channels in which a member says that we are out, where that is not known here."""
+        self._doubting: dict[ChannelId, set[PeerId]] = {}
+        """Those who say that we are out of a channel, where that is not known here: of those who
+        have links."""
         self._rotating: set[ChannelId] = set()
         """Channels that we shall rotate, unless another one does."""
 
@@ -215,8 +219,10 @@ class GroupDriver:
         governance = self._host.governance(channel)
         if governance is not None and governance.now.role(Key(bytes.fromhex(peer))) is Role.NONE:
             return  # strangers may say so, too
-        if self.entering.is_in_doubt(channel) and channel not in self._doubting:
-            self._doubting.add(channel)
+        if channel in self._doubting:
+            self._doubting[channel].add(peer)
+        elif self.entering.is_in_doubt(channel):
+            self._doubting[channel] = {peer}
             self._host.spawn("governance", self._doubt(channel))
         if governance is not None and governance.now.role(self._key) is Role.NONE:
             if channel in self._leaving:
@@ -230,9 +236,21 @@ class GroupDriver:
         """
         try:
             await asyncio.sleep(self.learnt_within)
-            self.entering.on_doubt(channel)
+            if self._is_believed(channel, self._doubting[channel]):
+                self.entering.on_doubt(channel)
         finally:
-            self._doubting.discard(channel)
+            del self._doubting[channel]
+
+    def _is_believed(self, channel: ChannelId, peers: Set[PeerId]) -> bool:
+        """Return whether what `peers` said holds: one of them is in, and nobody gives us all.
+
+        With a member who has learnt meanwhile that we are in, everything is exchanged.
+        """
+        if self._host.is_given_all(channel):
+            return False
+        governance = self._host.governance(channel)
+        keys = [Key(bytes.fromhex(peer)) for peer in peers]
+        return governance is None or any(governance.now.role(key) is not Role.NONE for key in keys)
 
     # --- Codes ---------------------------------------------------------------------------------
 

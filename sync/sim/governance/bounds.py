@@ -78,5 +78,6 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Waiting._of_signer": limits.WAITING_MAX,
     "Waiting.ops": limits.WAITING_MAX,
     "_Waiting.messages": limits.PENDING_MAX,
+    "_Waiting.of_strangers": limits.PENDING_MAX,
     "_Waiting.sizes": limits.PENDING_MAX,
 }

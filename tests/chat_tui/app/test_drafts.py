@@ -41,7 +41,8 @@ async def test_what_was_begun_is_there_again_after_a_restart(tmp_path: Path) -> 
         await until(pilot, lambda: "to #plans" in shown(app))
         await pilot.press(*"secret", "alt+up")
         await type_in(pilot, "sent")
-        await pilot.press(*"begun")
+        await pilot.press(*"begun", "up")
+        recalled = app.composer.text
         await pilot.press("ctrl+q")
     async with opened(tmp_path, "alice") as alice, screen(alice, kept=kept) as (app, pilot):
         in_lobby = app.composer.text
@@ -54,7 +55,8 @@ async def test_what_was_begun_is_there_again_after_a_restart(tmp_path: Path) -> 
         await pilot.press("alt+down")
         after = app.composer.text
 
-    assert (in_lobby, in_plans) == ("begun", "secret")
+    assert recalled == "sent"
+    assert (in_lobby, in_plans) == ("begun", "secret"), "what was sent before is not begun"
     assert (again, after) == ("begun", "")
 
 

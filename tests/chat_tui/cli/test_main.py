@@ -55,6 +55,12 @@ def test_a_command_that_there_is_not_is_told_with_those_alike(word: str, told: s
     assert f"No such command '{word}'. {told}" in result.output
 
 
+def test_a_shell_that_completes_a_line_is_told_nothing() -> None:
+    context = main.cli.make_context("chat-tui", ["nosuch"], resilient_parsing=True)
+
+    assert main.cli.resolve_command(context, ["nosuch"])[1] is None
+
+
 def test_a_name_is_also_taken_as_nick() -> None:
     result = CliRunner().invoke(main.cli, ["settings", "ticks", "--nick", "ida"])
 

@@ -74,7 +74,7 @@ def test_all_that_came_is_drained_at_once() -> None:
     assert fed.drain(LOBBY).changes == []
 
 
-def test_who_takes_another_name_is_told_a_few_times_until_they_leave() -> None:
+def test_who_takes_another_name_is_told_a_few_times_also_if_they_come_again() -> None:
     fed = feed()
     bob, names = peer("bob"), ["bob", "bob", "alice", "b1", "b2", "b3"]
     for nick in names:
@@ -82,13 +82,15 @@ def test_who_takes_another_name_is_told_a_few_times_until_they_leave() -> None:
     fed.note_event(PeerShown(bob, "b3", PeerState.DOWN))
     fed.note_event(PeerShown(bob, "rob", PeerState.UP))
     fed.note_event(PeerShown(bob, "robert", PeerState.UP))
+    fed.note_event(PeerShown(peer("ann"), "ann", PeerState.UP))
+    fed.note_event(PeerShown(peer("ann"), "anna", PeerState.UP))
 
     said = [notice.text for notice in fed.drain(LOBBY).notices]
 
     assert said[0].startswith("bob is called alice")
     assert said[0] != "bob is called alice now.", "the reader's name comes with the key"
     assert said[1].endswith("is called b1 now.")
-    assert said[2:] == ["b1 is called b2 now.", "rob is called robert now."]
+    assert said[2:] == ["b1 is called b2 now.", "ann is called anna now."]
 
 
 def test_what_is_left_of_a_slice_is_drained_next_in_its_order() -> None:

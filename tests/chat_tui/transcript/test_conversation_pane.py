@@ -7,10 +7,12 @@ from textual.events import MouseMove
 from textual.message import Message
 
 from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.model.command_findings import View
 from chat_tui.settings.schema import THEMES
 from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
+from chat_tui.transcript.conversation_pane import Reading
 from chat_tui.transcript.message_actions import COPY_MAX
-from chat_tui.widgets.messages import GraphWanted
+from chat_tui.widgets.messages import GraphWanted, Submitted
 from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import ASCII
 from sync.entries.changes import Edit, Redaction
@@ -150,6 +152,26 @@ async def test_who_writes_a_line_lets_go_of_what_was_selected_and_follows_again(
         assert "the newest" in newest
         assert "End: newest" not in newest
         assert "❤ 1 (you)" in shown(app)
+
+
+async def test_a_line_that_is_written_late_leaves_what_was_selected_meanwhile() -> None:
+    scene = long_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "home")
+        await until(pilot, lambda: selected(app) == "line 0")
+        count = scene.snapshot().channels[0].messages
+        app.composer.post_message(Submitted("a late line"))
+        await until(pilot, lambda: scene.snapshot().channels[0].messages > count)
+        await pilot.pause()
+
+        assert selected(app) == "line 0"
+        assert app.transcript.has_focus
+
+
+@pytest.mark.parametrize("word", ["bare", "unread", "back", "open_link"])
+def test_what_takes_the_keys_waits_for_who_writes(word: str) -> None:
+    assert Reading.takes_keys(View(word))
+    assert not Reading.takes_keys(View("fold"))
 
 
 async def test_what_is_selected_and_no_longer_in_memory_is_not_acted_on() -> None:

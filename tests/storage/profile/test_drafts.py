@@ -25,7 +25,7 @@ def test_a_damaged_file_has_no_drafts(tmp_path: Path, written: str) -> None:
 
 
 def test_many_long_drafts_can_be_read_again(tmp_path: Path) -> None:
-    drafts = {ChannelId(f"{number:032}"): "é" * (LENGTH_MAX + 1) for number in range(30)}
+    drafts = {ChannelId(f"{number:032}"): "\U0001f600" * (LENGTH_MAX + 1) for number in range(30)}
     Drafts(tmp_path / "drafts.json").save(drafts)
     kept = Drafts(tmp_path / "drafts.json").load()
 

@@ -540,6 +540,27 @@ def test_long_lines_that_wait_drive_out_none_but_their_author_s(
     assert [one.author for one in waiting] == [key("bob")] + [key("mallory")] * 4
 
 
+def test_long_lines_of_invented_authors_drive_out_no_member_s(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = history_with_mallory()
+    alice = alice_of(history)
+    rng = random.Random(1)
+    bob = Author("bob", alice.channel)
+    bob.identity, bob.peer_id = person("bob"), person("bob").peer_id
+    monkeypatch.setattr("sync.group.governing.PENDING_SIZE_MAX", 20_000)
+    for number in range(2):
+        text = f"{number}" + "x" * 2_500
+        alice.hear(bob.write(text, lamport=NOW_MS + number, governance=[unknown(rng)]))
+    for number in range(20):
+        stranger = Author(f"stranger {number}", alice.channel)
+        alice.hear(stranger.write("x" * 4_000, lamport=NOW_MS, governance=[unknown(rng)]))
+
+    waiting = [one.author for one in governing(alice).pending.entries.values()]
+    assert waiting[:2] == [key("bob")] * 2
+    assert len(waiting) == 5
+
+
 def test_lines_that_are_not_let_in_take_so_much_room_and_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -161,6 +161,9 @@ async def test_who_came_in_again_while_nobody_heard_it_is_asked_for_it(tmp_path:
 
         await until(lambda: role(alice, club, bob) is Role.MEMBER, "she has asked him")
         await until(lambda: level(alice, bob, club) is Level.FULL, "and gives him everything")
+        await until(lambda: level(bob, alice, club) is Level.FULL, "as he does")
+        doubted = bob.node.governing._is_believed(club.channel, {alice.me})
+        assert not doubted, "that he is out is not told once she has learnt that he is in"
 
 
 @pytest.mark.parametrize("rotations", [0, EPOCHS_SHOWN_MAX + 1])

@@ -1,6 +1,7 @@
 """Pages of tables that are gone: what lies beside them is kept, and what is lost is known."""
 
 import asyncio
+import errno
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from storage.sqlite.damage.copying import replace_by_copy
+from storage.sqlite.database import Database
 from storage.sqlite.integrity import beside, problems_of
 from storage.sqlite.open_file import mended_of
 from storage.sqlite.sqlite_errors import DamagedError
@@ -144,6 +146,41 @@ async def test_who_is_stopped_while_a_copy_takes_its_place_goes_on_at_the_next_s
         kept = await shown(store)
     assert LINES - 10 < len(kept) < LINES
     assert kept == [text for text in whole if text in kept]
+    assert not mended_of(path).exists()
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+async def test_what_is_written_after_a_repair_was_refused_is_there_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    path = tmp_path / "chat.db"
+    await filled(path)
+    with path.open("r+b") as file:
+        file.seek(pages_with(path, "tea 100")[0])
+        file.write(bytes(4096))
+    rename, left = Path.replace, step
+
+    def refusing(one: Path, to: Path) -> Path:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise OSError(errno.EIO, "the disk refuses once")
+        return rename(one, to)
+
+    async with opened(path) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "replace", refusing)
+            with pytest.raises(StorageError):
+                await store.database.mend()
+        later = Author("bob").write("written later")
+        await store.journal.commit(delivered(later))
+    await (await Database.open(path)).close()
+
+    with closing(sqlite3.connect(path)) as db:
+        found = db.execute(
+            "SELECT 1 FROM messages WHERE message_id = ?", (bytes.fromhex(later.entry.message_id),)
+        ).fetchall()
+    assert found == [(1,)]
     assert not mended_of(path).exists()
 
 
