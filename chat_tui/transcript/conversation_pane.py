@@ -57,7 +57,7 @@ SELECTING: Final = frozenset({
 """Actions whose keys are letters: only while the transcript has them."""
 
 TAKING: Final = frozenset({"bare", "unread", "back", "open_link"})
-"""What is done to the screen alone or with a message, and takes the keys."""
+"""Things done to the screen alone or with a message that take the keys."""
 
 NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
 NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
