@@ -327,6 +327,7 @@ async def test_who_was_given_anothers_old_address_is_dialled_there_once_announce
     alice, bob, carol = Station("alice", "tea"), Station("bob", "tea"), Station("carol", "tea")
     async with stations(alice, bob, carol):
         await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: bob.links_to(alice), "both have the link")
         old = bob.port
         alice.mesh.addresses.announce(HOST, old, alice.clock.now(), "bobs")
         await bob.mesh.listen([HOST], free_port())
