@@ -61,8 +61,8 @@ MENTIONS_MAX: Final = 10_000
 """Unread messages of a channel that are counted as addressed to the reader; their ids take 2 MB."""
 
 RENAMES_MAX: Final = 3
-"""Names that one person takes until they leave, and are told: each takes the line above the input
-for some seconds."""
+"""Names that one person takes and that are told: each takes the line above the input for some
+seconds."""
 
 EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""

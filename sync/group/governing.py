@@ -1,9 +1,7 @@
 """Governance in a channel's group: verdicts on entries, ops in and out, and what waits for them."""
 
 import random
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
@@ -105,42 +103,6 @@ class Settled(Struct, frozen=True):
     forgotten: tuple[MessageId, ...] = ()
 
 
-STRANGERS: Final = PeerId("")
-"""Stands for all who were never in: keys cost nothing."""
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Entries that wait, whole."""
-
-    messages: dict[MessageId, StoredMessage] = field(default_factory=dict)
-    size: int = 0
-    sizes: Counter[PeerId] = field(default_factory=Counter)
-    """Bytes of each author's; those of strangers together, by no id."""
-    of_strangers: set[MessageId] = field(default_factory=set)
-
-    def add(self, message: StoredMessage, *, stranger: bool) -> None:
-        self.messages[message.entry.message_id] = message
-        if stranger:
-            self.of_strangers.add(message.entry.message_id)
-        self.size += len(message.payload)
-        self.sizes[self._whose(message)] += len(message.payload)
-
-    def take(self, message_id: MessageId) -> StoredMessage:
-        message = self.messages.pop(message_id)
-        whose = self._whose(message)
-        self.of_strangers.discard(message_id)
-        self.size -= len(message.payload)
-        self.sizes[whose] -= len(message.payload)
-        if not self.sizes[whose]:
-            del self.sizes[whose]
-        return message
-
-    def _whose(self, message: StoredMessage) -> PeerId:
-        is_strangers = message.entry.message_id in self.of_strangers
-        return STRANGERS if is_strangers else message.entry.header.author
-
-
 class Governing:
     """Governance of one channel, as one of its members knows it."""
 
@@ -165,7 +127,8 @@ class Governing:
         """Entries that waited and do not any more, in this run, by what became of them."""
         self.nearby: set[PeerId] = set()
         """Peers with whom ops are exchanged, and nothing else."""
-        self._waiting = _Waiting()
+        self._waiting: dict[MessageId, StoredMessage] = {}
+        """The entries of `pending`, whole."""
         self._asked = 0
         """Peers asked for what entries wait for."""
         self._verdicts: dict[tuple[PeerId, tuple[bytes, ...], int], Verdict | Dropped] = {}
@@ -175,7 +138,7 @@ class Governing:
 
     def __contains__(self, message_id: MessageId) -> bool:
         """Return whether an entry is known here though it counts nowhere."""
-        return message_id in self._waiting.messages or message_id in self.dropped
+        return message_id in self._waiting or message_id in self.dropped
 
     # --- Ops -----------------------------------------------------------------------------------
 
@@ -199,7 +162,7 @@ class Governing:
         self.governance.restore(whole)
         self.dropped = dict(dropped)
         for message in pending:
-            self._wait(message)
+            self.wait(message)
 
     def receive(self, contents: Sequence[bytes], voucher: Key | None = None) -> News:
         """Take in signed ops, in any order; one that is refused does not stop the others.
@@ -541,7 +504,7 @@ class Governing:
                 if len(self._verdicts) >= VERDICTS_CACHED:
                     self._verdicts.clear()
                 self._verdicts[asked] = verdict
-        if verdict is Verdict.YES and self._waiting.messages and self._follows(header):
+        if verdict is Verdict.YES and self._waiting and self._follows(header):
             return Verdict.UNKNOWN
         return verdict
 
@@ -559,7 +522,7 @@ class Governing:
 
     def _follows(self, header: Header) -> bool:
         """Return whether an entry builds on one that waits."""
-        waiting = self._waiting.messages
+        waiting = self._waiting
         return any(parent.message_id in waiting for parent in header.parents)
 
     def lacking(self, header: Header) -> tuple[OpId, ...]:
@@ -568,26 +531,15 @@ class Governing:
 
     def wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
         """Keep an entry until there is a verdict; returns those that are forgotten for it."""
-        return self._wait(message)
-
-    def _wait(self, message: StoredMessage) -> tuple[MessageId, ...]:
-        entry = message.entry
+        entry, size = message.entry, len(message.payload)
         waiting = _pending(entry.message_id, entry.header)
         stranger = not self.governance.dag.acts or waiting.author not in self.governance.now.people
-        self._waiting.add(message, stranger=stranger)
-        gone = list(self.pending.add(waiting, stranger=stranger))
+        self._waiting[entry.message_id] = message
+        gone = list(self.pending.add(waiting._replace(size=size, stranger=stranger)))
+        while self.pending.size > PENDING_SIZE_MAX:
+            gone.append(self.pending.forget_of_largest())
         for one in gone:
-            self._waiting.take(one.message_id)
-        while self._waiting.size > PENDING_SIZE_MAX:
-            sizes = self._waiting.sizes
-            most = max(sizes, key=lambda author: (sizes[author], author))
-            gone.append(
-                self.pending.forget_of_strangers()
-                if most == STRANGERS
-                else self.pending.forget_of(Key(bytes.fromhex(most)))
-            )
-            self._waiting.take(gone[-1].message_id)
-        for _ in gone:
+            del self._waiting[one.message_id]
             self._count(FORGOTTEN)
         return tuple([one.message_id for one in gone])
 
@@ -607,14 +559,14 @@ class Governing:
         """Judge again what waited for ops that are here now; whoever asks drops what is dropped."""
         drained = self.pending.drain_governance_pending(self.governance)
         for entry, label in drained.dropped:
-            self._waiting.take(entry.message_id)
+            self._waiting.pop(entry.message_id)
             self._count(label.value)
         admitted: list[StoredMessage] = []
         for entry in sorted(drained.reapply, key=self._place):  # what others build on first
-            if self._follows(self._waiting.messages[entry.message_id].entry.header):
+            if self._follows(self._waiting[entry.message_id].entry.header):
                 self.pending.add(entry)
             else:
-                admitted.append(self._waiting.take(entry.message_id))
+                admitted.append(self._waiting.pop(entry.message_id))
                 self._count(APPLIED)
         return Settled(
             tuple(admitted),
@@ -622,14 +574,14 @@ class Governing:
         )
 
     def _place(self, waiting: PendingEntry) -> tuple[int, MessageId]:
-        return self._waiting.messages[waiting.message_id].entry.header.lamport, waiting.message_id
+        return self._waiting[waiting.message_id].entry.header.lamport, waiting.message_id
 
     def on_pull_finished(self) -> Settled:
         """A peer has told all the ops it has: what waits for others still has had one more try."""
         wanted = self.pending.wanted(self.governance)
         gone = self.pending.on_pull_finished(wanted)
         for entry in gone:
-            self._waiting.take(entry.message_id)
+            self._waiting.pop(entry.message_id)
             self._count(FORGOTTEN)
         return Settled(forgotten=tuple([entry.message_id for entry in gone]))
 

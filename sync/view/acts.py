@@ -1,6 +1,6 @@
 """Acts of governance as lines of a transcript, and what becomes of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from sync.group.governance_parts import (
     Act,
@@ -158,10 +158,11 @@ def told_of(
     shown: list[OpShown | MembershipShown] = [
         OpShown(lines.line(act)) for act in sorted(acts, key=lambda act: act.place)
     ]
+    moved = after.people.keys() if before is None else _moved(before, after)
     if before is not None:
-        turned = sorted(_turned(governance, before, after, acts), key=lambda act: act.place)
+        turned = sorted(_turned(governance, before, after, acts, moved), key=lambda act: act.place)
         shown += [OpShown(lines.line(act), again=True) for act in turned]
-    if changes := _changes(before, after, People(governance, nick_of)):
+    if changes := _changes(before, after, moved, People(governance, nick_of)):
         shown.append(MembershipShown(channel, changes))
     return shown
 
@@ -181,7 +182,9 @@ def looks_of(line: Line, governing: Governing | None) -> list[LooksShown]:
     return [LooksShown(line.channel)] if role is Role.NONE else []
 
 
-def _turned(governance: Governance, before: State, after: State, new: Iterable[Act]) -> list[Act]:
+def _turned(
+    governance: Governance, before: State, after: State, new: Iterable[Act], moved: Set[Key]
+) -> list[Act]:
     """Return the ops of the earlier state that came to nothing since, or count again.
 
     Only those can have that a new op, or one that is void or is not any more, is about somebody
@@ -196,7 +199,7 @@ def _turned(governance: Governance, before: State, after: State, new: Iterable[A
     }
     people = {target for act in new for target in act.targets}
     people |= {target for number in voids for target in acts[number].targets}
-    people |= _moved(before, after)
+    people |= moved
     touched = voids.union(*(bits(about[person]) for person in people))
     earlier = [acts[number] for number in touched if before.cut >> number & 1]
     return [act for act in earlier if then.of(act) != now.of(act)]
@@ -211,9 +214,10 @@ def _moved(before: State, after: State) -> set[Key]:
     return moved | (was.keys() - after.people.keys())
 
 
-def _changes(before: State | None, after: State, people: People) -> tuple[RoleChange, ...]:
-    """Return who has another role than before."""
-    moved = after.people.keys() if before is None else _moved(before, after)
+def _changes(
+    before: State | None, after: State, moved: Set[Key], people: People
+) -> tuple[RoleChange, ...]:
+    """Return who of those who `moved` has another role than before."""
     roles = [
         (key, Role.NONE if before is None else before.role(key), after.role(key))
         for key in sorted(moved)

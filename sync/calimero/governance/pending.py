@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -17,13 +17,29 @@ from sync.machine import MessageId
 __all__ = ["Dropped"]  # what is only passed on
 
 
+STRANGERS: Final = Key(b"")
+"""Stands for all who were never in: keys cost nothing."""
+
+
 class PendingEntry(NamedTuple):
-    """An entry without a verdict."""
+    """An entry without a verdict.
+
+    Attributes:
+        size: its bytes.
+        stranger: True if its author was never in, as far as was known when it came.
+    """
 
     message_id: MessageId
     author: Key
     heads: Heads
     doing: Doing
+    size: int = 0
+    stranger: bool = False
+
+    @property
+    def holder(self) -> Key:
+        """Author in whose name it takes room."""
+        return STRANGERS if self.stranger else self.author
 
 
 class Drained(Struct, frozen=True):
@@ -45,10 +61,12 @@ class Pending:
         self._pulls: dict[MessageId, int] = {}
         self._of_author: dict[Key, OrderedDict[MessageId, None]] = defaultdict(OrderedDict)
         self._by_head: dict[OpId, set[MessageId]] = defaultdict(set)
-        self._of_strangers: OrderedDict[MessageId, None] = OrderedDict()
-        """Entries of those who were never in, as far as was known when they came."""
-        self._of_known: Counter[Key] = Counter()
-        """Numbers of all others, by author."""
+        self._held: dict[Key, OrderedDict[MessageId, None]] = defaultdict(OrderedDict)
+        """Entries by holder, the oldest first."""
+        self.size = 0
+        """Bytes of all."""
+        self._sizes: Counter[Key] = Counter()
+        """Bytes of each holder's."""
 
     def __contains__(self, message_id: MessageId) -> bool:
         return message_id in self.entries
@@ -57,7 +75,7 @@ class Pending:
         """Return the heads that entries wait for and that are not here, sorted."""
         return tuple(sorted(governance.dag.missing(self._by_head)))
 
-    def add(self, entry: PendingEntry, *, stranger: bool = False) -> tuple[PendingEntry, ...]:
+    def add(self, entry: PendingEntry) -> tuple[PendingEntry, ...]:
         """Keep an entry; return those that are forgotten for want of room."""
         if entry.message_id in self.entries:
             return ()
@@ -65,21 +83,21 @@ class Pending:
         self._of_author[entry.author][entry.message_id] = None
         for head in entry.heads:
             self._by_head[head].add(entry.message_id)
-        if stranger:
-            self._of_strangers[entry.message_id] = None
-        else:
-            self._of_known[entry.author] += 1
+        self._held[entry.holder][entry.message_id] = None
+        self._sizes[entry.holder] += entry.size
+        self.size += entry.size
         if len(self._of_author[entry.author]) > limits.PENDING_OF_AN_AUTHOR_MAX:
-            return (self.forget_of(entry.author),)
+            return (self.remove(next(iter(self._of_author[entry.author]))),)
         if len(self.entries) > limits.PENDING_MAX:
-            return (self._forget_of_most(),)
+            return (self._forget_of(max(self._held, key=lambda key: (len(self._held[key]), key))),)
         return ()
 
-    def _forget_of_most(self) -> PendingEntry:
-        most = max(self._of_known, key=lambda key: (self._of_known[key], key), default=None)
-        if most is None or len(self._of_strangers) > self._of_known[most]:
-            return self.forget_of_strangers()
-        return self.forget_of(most)
+    def forget_of_largest(self) -> PendingEntry:
+        """Let go of the oldest entry of whoever has most bytes."""
+        return self._forget_of(max(self._sizes, key=lambda key: (self._sizes[key], key)))
+
+    def _forget_of(self, holder: Key) -> PendingEntry:
+        return self.remove(next(iter(self._held[holder])))
 
     def drain_governance_pending(self, governance: Governance) -> Drained:
         """Judge again what may have a verdict now: apply, drop, or let wait on.
@@ -115,29 +133,19 @@ class Pending:
         """Let go of an entry."""
         entry = self.entries.pop(message_id)
         self._pulls.pop(message_id, None)
-        of_author = self._of_author[entry.author]
-        del of_author[message_id]
-        if not of_author:
-            del self._of_author[entry.author]
-        if message_id in self._of_strangers:
-            del self._of_strangers[message_id]
-        else:
-            self._of_known[entry.author] -= 1
-            if not self._of_known[entry.author]:
-                del self._of_known[entry.author]
+        self._sizes[entry.holder] -= entry.size
+        self.size -= entry.size
+        for held, key in ((self._of_author, entry.author), (self._held, entry.holder)):
+            del held[key][message_id]
+            if not held[key]:
+                del held[key]
+        if entry.holder not in self._held:
+            del self._sizes[entry.holder]
         for head in set(entry.heads):
             self._by_head[head].discard(message_id)
             if not self._by_head[head]:
                 del self._by_head[head]
         return entry
-
-    def forget_of(self, author: Key) -> PendingEntry:
-        """Let go of the oldest entry of an author who has some."""
-        return self.remove(next(iter(self._of_author[author])))
-
-    def forget_of_strangers(self) -> PendingEntry:
-        """Let go of the oldest entry of strangers, who have some."""
-        return self.remove(next(iter(self._of_strangers)))
 
 
 def dropped_as(governance: Governance, entry: PendingEntry) -> Dropped:

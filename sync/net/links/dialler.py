@@ -128,7 +128,7 @@ class Dialler:
         await self._take(stream, (candidate.host, candidate.port))()
 
     async def _dialled(self, candidate: Candidate) -> SecureStream:
-        trip = self._trip_to(candidate.peer if candidate.answered_at is not None else None)
+        trip = self._trip_to(candidate.peer)
         try:
             stream = await SecureStream.dial(
                 candidate.host,

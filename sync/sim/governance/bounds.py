@@ -42,6 +42,7 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Folds._noise": _people,
     "Governing._observed": limits.MEMBERS_MAX,
     "Governing._verdicts": governing.VERDICTS_CACHED,
+    "Governing._waiting": limits.PENDING_MAX,
     "Governing.dropped": DROPPED_MAX,
     "Governing.nearby": _links,
     "Governing.outcomes": len(Dropped) + 2,  # let in, and forgotten
@@ -50,10 +51,10 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Heartbeats._offers": _links,
     "Heartbeats._vain": _links,
     "Pending._by_head": limits.PENDING_MAX * GOVERNANCE_MAX,
+    "Pending._held": limits.PENDING_MAX,
     "Pending._of_author": limits.PENDING_MAX,
-    "Pending._of_known": limits.PENDING_MAX,
-    "Pending._of_strangers": limits.PENDING_MAX,
     "Pending._pulls": limits.PENDING_MAX,
+    "Pending._sizes": limits.PENDING_MAX,
     "Pending.entries": limits.PENDING_MAX,
     "Projection._named": limits.STATES_CACHED,
     "Projection._states": limits.STATES_CACHED,
@@ -77,7 +78,4 @@ GOVERNANCE_BOUNDS: Final[dict[str, Bound]] = {
     "Waiting._children": limits.WAITING_MAX * limits.PARENTS_MAX,
     "Waiting._of_signer": limits.WAITING_MAX,
     "Waiting.ops": limits.WAITING_MAX,
-    "_Waiting.messages": limits.PENDING_MAX,
-    "_Waiting.of_strangers": limits.PENDING_MAX,
-    "_Waiting.sizes": limits.PENDING_MAX,
 }

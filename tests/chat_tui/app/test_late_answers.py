@@ -16,6 +16,7 @@ from tests.support.chat_tui.readings import shown
 
 pytestmark = pytest.mark.net
 
+DONE = "/grep is done. Enter in an empty input opens"
 ENDLESS = "(a+)+$"
 """A pattern that takes for ever on a line of many a and one b."""
 
@@ -25,15 +26,20 @@ async def write(app: ChatApp, pilot: Pilot[None], alice: Client, text: str) -> N
     await until(pilot, lambda: text in shown(app))
 
 
+async def begin_while_it_looks(app: ChatApp, pilot: Pilot[None], alice: Client, text: str) -> None:
+    """Begin a text before /grep has found something."""
+    await write(app, pilot, alice, "a pump")
+    app.composer.post_message(Submitted("/grep pu.p"))
+    app.composer.text = text
+    await until(pilot, lambda: DONE in shown(app))
+
+
 async def test_a_list_that_comes_late_leaves_the_keys_to_who_writes(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
-        await write(app, pilot, alice, "a pump")
-        app.composer.post_message(Submitted("/grep pu.p"))
-        app.composer.text = "hello"
-        await until(pilot, lambda: "/grep is done. Enter in an empty input opens" in shown(app))
+        await begin_while_it_looks(app, pilot, alice, "hello")
         await pilot.press("enter")
         await until(pilot, lambda: "alice hello" in " ".join(shown(app).split()))
-        await until(pilot, lambda: "/grep is done. Enter in an empty input opens" in shown(app))
+        await until(pilot, lambda: DONE in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
         listed = shown(app)
@@ -59,10 +65,7 @@ async def test_a_screen_that_comes_late_does_not_cover_one_that_is_open(tmp_path
 
 async def test_what_waits_is_forgotten_with_the_next_command(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
-        await write(app, pilot, alice, "a pump")
-        app.composer.post_message(Submitted("/grep pu.p"))
-        app.composer.text = "/topic pumps"
-        await until(pilot, lambda: "/grep is done" in shown(app))
+        await begin_while_it_looks(app, pilot, alice, "/topic pumps")
         await pilot.press("enter")
         await until(pilot, lambda: "/grep is done" not in shown(app))
         await pilot.press("enter")

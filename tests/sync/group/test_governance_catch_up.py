@@ -252,6 +252,14 @@ def test_pages_fit_through_a_slow_link_and_grow_on_a_fast_one(rate: int, most: i
     assert pages <= most
 
 
+def met_again(history: History, theirs: Sequence[SignedGroupOp]) -> list[tuple[OpId, ...]]:
+    """Return the heads of alice, and of bob who had `theirs` instead of her last acts."""
+    alice = member("alice", history, history.ops)
+    bob = member("bob", history, [*history.ops[: -len(theirs)], *theirs])
+    Room.of(alice, bob, gossip=False).run(NOW + 8 * SECOND)
+    return [heads(alice), heads(bob)]
+
+
 def test_both_sides_of_a_cut_that_signed_acts_have_all_of_them_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -260,13 +268,8 @@ def test_both_sides_of_a_cut_that_signed_acts_have_all_of_them_soon(
     history = full(40)
     alone = history.again()
     ours, theirs = history.invite("alice", "ours"), alone.invite("bob", "theirs")
-    alice = member("alice", history, history.ops)
-    bob = member("bob", history, [*history.ops[:-1], theirs])
 
-    room = Room.of(alice, bob, gossip=False)
-    room.run(NOW + 8 * SECOND)
-
-    assert heads(alice) == heads(bob) == tuple(sorted((ours.id, theirs.id)))
+    assert met_again(history, [theirs]) == [tuple(sorted((ours.id, theirs.id)))] * 2
 
 
 def test_both_sides_of_a_cut_have_all_acts_however_many_there_were_before(
@@ -278,13 +281,8 @@ def test_both_sides_of_a_cut_have_all_acts_however_many_there_were_before(
     alone = history.again()
     ours = [history.invite("alice", f"ours {number}") for number in range(3)]
     theirs = [alone.invite("bob", f"theirs {number}") for number in range(3)]
-    alice = member("alice", history, history.ops)
-    bob = member("bob", history, [*history.ops[:-3], *theirs])
 
-    room = Room.of(alice, bob, gossip=False)
-    room.run(NOW + 8 * SECOND)
-
-    assert heads(alice) == heads(bob) == tuple(sorted((ours[-1].id, theirs[-1].id)))
+    assert met_again(history, theirs) == [tuple(sorted((ours[-1].id, theirs[-1].id)))] * 2
 
 
 def test_a_page_that_brought_nothing_is_followed_by_a_larger_one() -> None:

@@ -15,6 +15,10 @@ def entry(number: int, author: str, *heads: OpId, doing: Doing = Doing.WRITE) ->
     return PendingEntry(MessageId(f"{number:064x}"), key(author), heads, doing)
 
 
+def stranger(number: int) -> PendingEntry:
+    return entry(number, f"guest {number}", unknown(number))._replace(stranger=True, size=number)
+
+
 def unknown(number: int) -> OpId:
     return OpId(number.to_bytes(32, "big"))
 
@@ -105,16 +109,16 @@ def test_strangers_with_a_line_each_drive_out_none_of_a_member_s(
     monkeypatch.setattr(limits, "PENDING_MAX", 20)
     pending = Pending()
     honest = [entry(number, "bob", unknown(number)) for number in range(9)]
-    flood = [entry(number, f"guest {number}", unknown(number)) for number in range(10, 60)]
+    flood = [stranger(number) for number in range(10, 60)]
 
     forgotten = [gone for one in honest for gone in pending.add(one)]
-    forgotten += [gone for one in flood for gone in pending.add(one, stranger=True)]
+    forgotten += [gone for one in flood for gone in pending.add(one)]
 
     assert forgotten == flood[: len(honest) + len(flood) - limits.PENDING_MAX]
     for one in honest + flood[-11:]:
         pending.remove(one.message_id)
-    assert not pending._of_known
-    assert not pending._of_strangers
+    assert not pending._held
+    assert not pending._sizes
     assert not pending._of_author
 
 
@@ -123,13 +127,27 @@ def test_a_member_s_flood_gives_way_to_strangers(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(limits, "PENDING_MAX", 20)
     pending = Pending()
     flood = [entry(number, "mallory", unknown(number)) for number in range(20)]
-    newcomers = [entry(number, f"guest {number}", unknown(number)) for number in range(30, 35)]
+    newcomers = [stranger(number) for number in range(30, 35)]
 
     for one in flood:
         pending.add(one)
-    forgotten = [gone for one in newcomers for gone in pending.add(one, stranger=True)]
+    forgotten = [gone for one in newcomers for gone in pending.add(one)]
 
     assert forgotten == flood[:5]
+
+
+def test_of_those_with_most_bytes_the_oldest_goes_and_what_waits_on_is_theirs_as_before() -> None:
+    pending = Pending()
+    honest = entry(1, "bob", unknown(1))._replace(size=50)
+    guests = [stranger(30), stranger(40)]
+    for one in (honest, *guests):
+        pending.add(one)
+    pending.add(pending.remove(guests[0].message_id))
+
+    gone = [pending.forget_of_largest() for _ in range(3)]
+
+    assert gone == [guests[1], honest, guests[0]]
+    assert pending.size == 0
 
 
 def test_an_entry_waits_once() -> None:

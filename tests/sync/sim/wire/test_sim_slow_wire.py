@@ -41,6 +41,14 @@ def is_shown(world: World, number: int, message: MessageId) -> bool:
     return message in node.disk.rows or message in node.runner.groups[CHANNEL].snapshots.buffer
 
 
+def carried(world: World, within: Nanos) -> int:
+    """Let everybody have the same within a time; return the bytes that the wire has carried."""
+    world.run(within)
+    assert world.converged()
+    assert world.network.wire is not None
+    return world.network.wire.carried
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_newcomers_have_the_history_while_people_talk(seed: int) -> None:
@@ -84,12 +92,8 @@ def test_a_newcomer_has_the_history_once(rate: int, seed: int) -> None:
     818 kB, and at 2,000 bytes not within five minutes.
     """
     world = arriving(seed, replace(SLOW, wire=rate), newcomers=1, history=600)
-    assert world.network.wire is not None
 
-    world.run(4 * MINUTE)
-
-    assert world.converged()
-    assert world.network.wire.carried < 500_000
+    assert carried(world, 4 * MINUTE) < 500_000
     assert world.nodes[1].runner is not None
     shown = world.nodes[1].runner.groups[CHANNEL].sessions.shown
     assert [one.got for one in shown] == [0] * len(shown), "something came by other sessions"
@@ -108,10 +112,8 @@ def test_a_newcomer_who_has_said_something_goes_on_with_the_snapshot_after_a_cut
     world.run(40 * SECOND)
 
     world.heal()
-    world.run(MINUTE)
 
-    assert world.converged()
-    assert world.network.wire.carried < 450_000
+    assert carried(world, MINUTE) < 450_000
     assert source.runner is not None
     shown = source.runner.groups[CHANNEL].sessions.shown
     in_vain = [one for one in shown if one.result == "closed unanswered"]
@@ -126,24 +128,16 @@ def test_five_newcomers_at_once_take_the_history_as_a_snapshot(seed: int) -> Non
     After 25 minutes, in 12 MB, one of five had it. It alone takes 1.7 MB.
     """
     world = arriving(seed, newcomers=5, history=600)
-    assert world.network.wire is not None
 
-    world.run(10 * MINUTE)
-
-    assert world.converged()
-    assert world.network.wire.carried < 5_000_000
+    assert carried(world, 10 * MINUTE) < 5_000_000
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_snapshot_that_takes_longer_than_a_session_goes_on_in_the_next_one(seed: int) -> None:
     """It counted as a kind that failed, and some of what was staged came again: 851 kB."""
     world = arriving(seed, replace(SLOW, wire=2_000), newcomers=1, history=1_200)
-    assert world.network.wire is not None
 
-    world.run(7 * MINUTE)
-
-    assert world.converged()
-    assert world.network.wire.carried < 800_000
+    assert carried(world, 7 * MINUTE) < 800_000
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -159,12 +153,8 @@ def test_a_hole_of_many_lines_is_filled_once(seed: int) -> None:
     world.preload(1, past[:400] + past[1_600:])
     world.run(5 * SECOND)
     world.restart(1)
-    assert world.network.wire is not None
 
-    world.run(200 * SECOND)
-
-    assert world.converged()
-    assert world.network.wire.carried < 800_000
+    assert carried(world, 200 * SECOND) < 800_000
 
 
 @pytest.mark.slow
